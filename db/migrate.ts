@@ -38,6 +38,28 @@ export async function migrate(database: Database): Promise<string[]> {
   return results.map((result) => result.migrationName)
 }
 
+/**
+ * Runs exactly those migrations, for rows that come from where no others had run. Throws `NewerDatabase` for one that this
+ * code does not know, and a sentence where the database has been brought further than they go.
+ */
+export async function migrateTo(database: Database, names: readonly string[]): Promise<void> {
+  const [wanted, ran] = await Promise.all([migrationNames(), migrationsRun(database)])
+  const unknown = names.filter((name) => !wanted.includes(name))
+  if (unknown.length > 0) throw new NewerDatabase(newer(unknown.at(-1)!))
+  if ([...ran].some((name) => !names.includes(name))) {
+    throw new Error(
+      'This database has tables of a later version than the rows that it should get: name an empty one',
+    )
+  }
+  const all = await readMigrations()
+  const some = Object.fromEntries(names.map((name) => [name, all[name]!]))
+  const { error } = await new Migrator({
+    db: database.root,
+    provider: { getMigrations: async () => some },
+  }).migrateToLatest()
+  if (error) throw error
+}
+
 const newer = (name: string): string =>
   `The database is newer than this code, which does not know its migration ${name}: start the version that made it, or a later one`
 

@@ -65,7 +65,7 @@ async function opening<T>(
 }
 
 /** A mistyped folder is told, and no database made in it that has nothing to show. */
-function requireEmbedded(env: NodeJS.ProcessEnv): void {
+export function requireEmbedded(env: NodeJS.ProcessEnv): void {
   if (env.DATABASE_URL) return
   const folder = dataDirOf(env)
   if (existsSync(join(folder, 'db'))) return

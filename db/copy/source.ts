@@ -1,0 +1,121 @@
+/** A database's rows as PostgreSQL writes them, all of one instant: to be kept in files, or to go into another database. */
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../database.ts'
+import type { Tables } from '../tables.ts'
+
+export interface CopiedTable {
+  /** With its schema, quoted where it has to be. */
+  name: string
+  columns: readonly Column[]
+  rows: number
+  /** Of all rows' texts, in no order. */
+  sum: string
+}
+
+export interface Column {
+  name: string
+  type: string
+  /** PostgreSQL makes it from the others. */
+  isMade: boolean
+}
+
+export interface CopiedSequence {
+  name: string
+  value: number
+  isCalled: boolean
+}
+
+export interface Source {
+  migrations: readonly string[]
+  tables: readonly CopiedTable[]
+  sequences: readonly CopiedSequence[]
+  /** Each row's text, some hundred at a time. */
+  rowsOf(table: string): AsyncIterable<readonly string[]>
+}
+
+const rowsAtOnce = 200
+
+/** The queue's own: its version, its repairs, and figures by day, all made anew where it is opened. */
+const left = ['pgboss.version', 'pgboss.bam', 'pgboss.queue_stats']
+
+/**
+ * What `work` reads is of one instant, whatever is written meanwhile. The embedded database lets nobody else in as long.
+ * Throws one sentence for a cluster.
+ */
+export async function reading<T>(database: Database, work: (source: Source) => Promise<T>): Promise<T> {
+  if (await database.isDistributed()) {
+    throw new Error(
+      'DATABASE_URL names a Citus cluster, whose rows lie on several machines: back it up by what its provider has for that',
+    )
+  }
+  return database.patient.root
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      await writeAlike(tx)
+      const shapes = await shapesOf(tx)
+      const tables: CopiedTable[] = []
+      for (const shape of shapes) tables.push({ ...shape, ...(await summed(tx, shape.name)) })
+      const { rows: run } = await sql<{
+        name: string
+      }>`select name from kysely_migration order by name`.execute(tx)
+      return work({
+        migrations: run.map(({ name }) => name),
+        tables,
+        sequences: await sequencesOf(tx),
+        rowsOf: (table) => rowsOf(tx, table),
+      })
+    })
+}
+
+async function* rowsOf(tx: Kysely<Tables>, table: string): AsyncIterable<readonly string[]> {
+  await sql`declare copied no scroll cursor for
+    select "copied row"::text as row from ${sql.raw(table)} "copied row"`.execute(tx)
+  for (;;) {
+    const { rows } = await sql<{ row: string }>`fetch ${sql.raw(String(rowsAtOnce))} from copied`.execute(tx)
+    if (rows.length === 0) break
+    yield rows.map(({ row }) => row)
+  }
+  await sql`close copied`.execute(tx)
+}
+
+/** The same value has the same text on every server. */
+export const writeAlike = (tx: Kysely<Tables>) =>
+  sql`select set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true),
+    set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
+    set_config('bytea_output', 'hex', true)`.execute(tx)
+
+export async function summed(tx: Kysely<Tables>, table: string): Promise<{ rows: number; sum: string }> {
+  const { rows } = await sql<{ rows: number; sum: string }>`
+    select count(*) as rows, coalesce(sum(hashtextextended("copied row"::text, 0)::numeric), 0)::text as sum
+    from ${sql.raw(table)} "copied row"`.execute(tx)
+  return rows[0]!
+}
+
+/** Every table that is ours or the queue's, by name; partitions count with their whole. */
+export async function shapesOf(tx: Kysely<Tables>): Promise<{ name: string; columns: Column[] }[]> {
+  const { rows } = await sql<{ name: string; columns: Column[] }>`
+    select format('%I.%I', n.nspname, c.relname) as name, (
+      select jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+        'isMade', a.attgenerated <> '') order by a.attnum)
+      from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('public', 'pgboss') and c.relkind in ('r', 'p') and not c.relispartition
+      and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    order by 1`.execute(tx)
+  return rows.filter(({ name }) => !left.includes(name))
+}
+
+async function sequencesOf(tx: Kysely<Tables>): Promise<CopiedSequence[]> {
+  const { rows: names } = await sql<{ name: string }>`
+    select format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('public', 'pgboss') and c.relkind = 'S' order by 1`.execute(tx)
+  const sequences: CopiedSequence[] = []
+  for (const { name } of names) {
+    const { rows } = await sql<Omit<CopiedSequence, 'name'>>`
+      select last_value as value, is_called as "isCalled" from ${sql.raw(name)}`.execute(tx)
+    sequences.push({ name, ...rows[0]! })
+  }
+  return sequences
+}

@@ -1,0 +1,82 @@
+/**
+ * A backup: a folder with the rows of each table, the files, and last of all `backup.json`, which says what there is. Only
+ * its owner may read it: in it are people's data, and the secret key where the server keeps that beside its database.
+ */
+import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
+import { pipeline as piped } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import type { CopiedTable, Source } from '#db/copy/source'
+
+export interface Backup extends Omit<Source, 'rowsOf'> {
+  format: 1
+  /** An instant in UTC. */
+  madeAt: string
+  files: { count: number; bytes: number }
+  /** Of the secret key that its sealed credentials open with. */
+  secret: string
+}
+
+const contents = 'backup.json'
+const rowsFile = (folder: string, table: string): string => join(folder, 'rows', `${table}.gz`)
+export const filesOf = (folder: string): string => join(folder, 'files')
+export const secretOf = (folder: string): string => join(folder, 'secret-key')
+
+/** Throws one sentence where something is there already. */
+export async function makeBackupFolder(folder: string): Promise<void> {
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new Error(`${folder} is not empty: name a folder that is not there yet`)
+  }
+  await mkdir(join(folder, 'rows'), { recursive: true, mode: 0o700 })
+}
+
+/** Some hundred rows a line. */
+export async function writeRows(folder: string, source: Source, { name }: CopiedTable): Promise<void> {
+  async function* lines() {
+    for await (const rows of source.rowsOf(name)) yield `${JSON.stringify(rows)}\n`
+  }
+  const file = createWriteStream(rowsFile(folder, name), { flags: 'wx', mode: 0o600 })
+  await piped(Readable.from(lines()), createGzip({ level: 1 }), file)
+}
+
+/** Once this is there, the backup is whole. */
+export const writeContents = (folder: string, backup: Backup): Promise<void> =>
+  writeFile(join(folder, contents), `${JSON.stringify(backup, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+
+/** Throws one sentence for what is no backup, or one that was not finished. */
+export async function openBackup(folder: string): Promise<Backup & Source> {
+  const path = join(folder, contents)
+  if (!existsSync(path)) {
+    throw new Error(`${folder} is no finished backup: ${contents}, which is written last, is not there`)
+  }
+  const backup = parsed(await readFile(path, 'utf8'), path) as Backup
+  if (backup.format !== 1) throw new Error(`${path} is of a later version: restore with the one that made it`)
+  return { ...backup, rowsOf: (table) => readRows(rowsFile(folder, table)) }
+}
+
+async function* readRows(path: string): AsyncIterable<readonly string[]> {
+  try {
+    // Whoever reads the second is told what befell the first.
+    const text = pipeline(createReadStream(path), createGunzip(), () => {}).setEncoding('utf8')
+    let rest = ''
+    for await (const chunk of text) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) yield parsed(line, path) as string[]
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (typeof code !== 'string') throw error
+    throw new Error(`${path} cannot be read (${code}): the backup is damaged`)
+  }
+}
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${path} is not what a backup has there: it is damaged`)
+  }
+}

@@ -1,0 +1,54 @@
+/** `npm run move`: the embedded database of DATA_DIR into the PostgreSQL of DATABASE_URL, a cluster's too. */
+import type { Command } from 'commander'
+import { reading } from '#db/copy/source'
+import { openEmbedded } from '#runtime/database/embedded'
+import { migrated } from '#runtime/server/mendable'
+import { readSettings, SettingsError } from '#runtime/server/settings'
+import { requireEmbedded } from '#scripts/cli/database'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
+import { fillDatabase, rowsIn } from '#scripts/copy/into'
+
+export const moveProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run move --')
+    .description(
+      'Brings everything in the embedded database of DATA_DIR into that of DATABASE_URL, which has no store yet, with the ' +
+        'server stopped. On the coordinator of a Citus cluster it is distributed at once. All of it arrives, compared by ' +
+        'counts and sums of every table, or nothing; what is in DATA_DIR stays.',
+    )
+    .addHelpText(
+      'after',
+      examples(terminal, 'DATA_DIR=./data DATABASE_URL=postgres://user:password@host/database npm run move'),
+    )
+    .action(() => move(terminal))
+
+async function move(terminal: Terminal): Promise<void> {
+  const { env, out } = terminal
+  if (!env.DATABASE_URL) throw new SettingsError('DATABASE_URL: name the PostgreSQL to move to')
+  requireEmbedded({ ...env, DATABASE_URL: '' })
+  const settings = readSettings(env)
+  const { database, shared, close } = await openEmbedded(settings)
+  try {
+    if (shared) {
+      throw new SettingsError(
+        `DATA_DIR: a server runs on ${settings.dataDir}: stop it first, what it went on to write would be left behind`,
+      )
+    }
+    await migrated({ ...settings, databaseUrl: null }, database)
+    await reading(database, async (source) => {
+      await fillDatabase(terminal, settings, source)
+      line(
+        out,
+        `Moved: ${source.tables.length} tables, ${rowsIn(source.tables)} rows. Start servers with this DATABASE_URL.`,
+      )
+    })
+    line(
+      out,
+      `Files and the secret key stay in ${settings.dataDir}: keep that DATA_DIR, or take the folder along.`,
+    )
+  } finally {
+    await close()
+  }
+}
+
+if (import.meta.main) process.exitCode = await runProgram(moveProgram)

@@ -1,0 +1,345 @@
+/** `npm run backup`, `restore` and `move`: everything arrives, or nothing; and what is damaged is told. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, inject, test } from 'vitest'
+import { standingOf } from '#db/citus/standing'
+import { shapesOf, summed, writeAlike } from '#db/copy/source'
+import { openPglite, openPostgres } from '#db/open'
+import { dataDirOf } from '#runtime/server/settings'
+import { backupProgram } from '#scripts/backup'
+import { moveProgram } from '#scripts/move'
+import { restoreProgram } from '#scripts/restore'
+import { seedDemo } from '#scripts/seed/demo'
+import { freshDatabase } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
+import { run } from '#test/support/command'
+import { call, emptyFolder, prepared, start, until } from '#test/support/processes'
+
+const root = join(import.meta.dirname, '../..')
+const nodes = inject('nodes')
+const isCluster = nodes.length > 1
+const patient = { timeout: 300_000 }
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'merchant-copy-'))
+  whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'copy')
+}
+
+/** Where nothing is: a folder, and a database without a store where the suite runs on a server. */
+async function emptyPlace(): Promise<Record<string, string>> {
+  const env = { DATA_DIR: newFolder(), LOG_LEVEL: 'warn' }
+  if (!inject('postgresUrl')) return env
+  const { database, url } = await freshDatabase()
+  await database.close()
+  return { ...env, DATABASE_URL: url! }
+}
+
+/** The demo's store, a file, and texts that formats of lines and quotes stumble over. */
+async function filled(): Promise<{ env: Record<string, string>; key: string }> {
+  const { env, filled: key } = await prepared(async (app) => {
+    const demo = await seedDemo(app.services, 'owner')
+    const { root: db } = app.services.database
+    for (const [n, text] of odd.entries()) {
+      await db
+        .insertInto('server_settings')
+        .values({ name: `odd ${n} ${text}`, value: JSON.stringify({ text }) })
+        .execute()
+    }
+    return demo.keys[0]!.key
+  })
+  return { env, key }
+}
+
+const odd = [
+  'a "quoted", (bracketed) \\ and\nbroken\r\nline\ttab',
+  "it's {1,2} NULL \u2028 \u2029 \ufeff",
+  '🛒 ção ç ل 日本',
+  ...fc.sample(fc.string({ unit: 'grapheme', maxLength: 40 }), { seed: 7, numRuns: 40 }),
+].map((text) => text.replaceAll('\0', ''))
+
+async function sumsOf(env: Record<string, string>): Promise<Record<string, string>> {
+  const { DATABASE_URL: url } = env
+  const database = url ? openPostgres(url) : await openPglite({ dataDir: join(dataDirOf(env), 'db') })
+  try {
+    return await database.root.transaction().execute(async (tx) => {
+      await writeAlike(tx)
+      const sums: Record<string, string> = {}
+      for (const { name } of await shapesOf(tx)) {
+        const { rows, sum } = await summed(tx, name)
+        sums[name] = `${rows} ${sum}`
+      }
+      return sums
+    })
+  } finally {
+    await database.close()
+  }
+}
+
+test.skipIf(isCluster)(
+  'what a server writes to is saved, and restored elsewhere as it was',
+  patient,
+  async () => {
+    const { env, key } = await filled()
+    const server = await start('scripts/start.ts', { ...env, WORKER: 'off' })
+    const made: string[] = []
+    let isOver = false
+    const writing = (async () => {
+      while (!isOver) {
+        const { status, body } = await call(server.url, key, 'POST', '/v1/campaigns/lists', {
+          name: `L${made.length}`,
+        })
+        expect(status).toBe(201)
+        made.push((body as { id: string }).id)
+        // A store has at most 200 lists.
+        await wait(50)
+      }
+    })()
+    const folder = newFolder()
+    await until(30, async () => made.length > 3)
+    const before = made.length
+    const saved = await run(backupProgram, [folder], { env })
+    const after = made.length
+    isOver = true
+    await writing
+    expect(saved).toMatchObject({ code: 0, err: '' })
+    expect(saved.out).toMatch(/^Saved: \d+ tables, \d+ rows, \d+ files in/)
+    expect(statSync(join(folder, 'backup.json')).mode & 0o077).toBe(0)
+    server.child.kill('SIGKILL')
+    await server.ended
+
+    const place = await emptyPlace()
+    // Its own key comes from the environment of `start`, as the first server's did.
+    const restored = await run(restoreProgram, [folder], { env: place })
+    expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^Restored as of \S+: \d+ tables/) })
+    const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8')) as {
+      tables: { name: string; rows: number; sum: string }[]
+    }
+    expect(Object.fromEntries(tables.map(({ name, rows, sum }) => [name, `${rows} ${sum}`]))).toEqual(
+      await sumsOf(place),
+    )
+
+    const second = await start('scripts/start.ts', { ...place, WORKER: 'off' })
+    const { body } = await call(second.url, key, 'GET', '/v1/campaigns/lists?limit=100')
+    const lists = (body as { data: { id: string }[] }).data.map(({ id }) => id)
+    const there = made.filter((id) => lists.includes(id)).length
+    // Everything up to one instant of the saving, and nothing after it.
+    expect(there).toBeGreaterThanOrEqual(before)
+    expect(there).toBeLessThanOrEqual(after + 1)
+    expect(made.slice(0, there).every((id) => lists.includes(id))).toBe(true)
+    expect((await call(second.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
+    second.child.kill('SIGKILL')
+    await second.ended
+  },
+)
+
+/** Made once, by the first test that needs it. */
+let made: Promise<string> | null = null
+function backup(): Promise<string> {
+  made ??= (async () => {
+    const { env } = await filled()
+    const folder = newFolder()
+    expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
+    return folder
+  })()
+  return made
+}
+
+test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', patient, async () => {
+  const folder = await backup()
+  const place = await emptyPlace()
+  const damaged = async (harm: (path: string) => void): Promise<string> => {
+    const copy = newFolder()
+    cpSync(folder, copy, { recursive: true })
+    harm(copy)
+    const { code, err } = await run(restoreProgram, [copy], { env: place })
+    expect(code).toBe(1)
+    return err
+  }
+  const stores = (path: string): string => join(path, 'rows/public.stores.gz')
+  expect(await damaged((path) => rmSync(join(path, 'backup.json')))).toMatch(/is no finished backup/)
+  expect(await damaged((path) => rmSync(stores(path)))).toMatch(
+    /public\.stores\.gz cannot be read \(ENOENT\)/,
+  )
+  expect(
+    await damaged((path) => writeFileSync(stores(path), readFileSync(stores(path)).subarray(0, 60))),
+  ).toMatch(/cannot be read \(Z_BUF_ERROR\): the backup is damaged/)
+  expect(
+    await damaged((path) => {
+      const text = gunzipSync(readFileSync(stores(path))).toString()
+      writeFileSync(stores(path), gzipSync(text.replaceAll('Aurora', 'Aurore')))
+    }),
+  ).toMatch(
+    /Of the table public\.stores \d+ rows arrived of \d+, or others than there were: nothing was kept/,
+  )
+  expect(
+    await damaged((path) => {
+      const file = join(path, 'backup.json')
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"0047-directory"', '"9999-tomorrow"'))
+    }),
+  ).toMatch(/newer than this code, which does not know its migration 9999-tomorrow/)
+  // Nothing of them stayed: the whole one goes in.
+  expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0 })
+  expect((await run(restoreProgram, [folder], { env: place })).err).toMatch(
+    /There are stores in this database already/,
+  )
+})
+
+function restoring(
+  folder: string,
+  env: Record<string, string>,
+): { child: ChildProcess; ended: Promise<unknown> } {
+  const child = spawn(process.execPath, [join(root, 'scripts/restore.ts'), folder], {
+    env: { ...process.env, ...env },
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  whenFileEnds(() => {
+    child.kill('SIGKILL') // in vain where it has ended
+    return ended
+  })
+  return { child, ended }
+}
+
+test.skipIf(isCluster)(
+  'killed at any moment it leaves no store, and goes in when it is run again',
+  patient,
+  async () => {
+    const folder = await backup()
+    const place = await emptyPlace()
+    let kills = 0
+    for (const ms of [1200, 2500]) {
+      const { child, ended } = restoring(folder, place)
+      await Promise.race([ended, wait(ms)])
+      if (child.exitCode === null) kills += 1
+      child.kill('SIGKILL')
+      await ended
+      if (child.exitCode === 0) break
+    }
+    expect(kills).toBeGreaterThan(0)
+    const last = await run(restoreProgram, [folder], { env: place })
+    if (last.code !== 0) expect(last.err).toMatch(/There are stores in this database already/)
+    const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'))
+    const sums = await sumsOf(place)
+    for (const { name, rows, sum } of tables) expect([name, sums[name]]).toEqual([name, `${rows} ${sum}`])
+  },
+)
+
+test(
+  'files and the secret key come along; a server that runs is told of where it would be left behind',
+  patient,
+  async () => {
+    const dataDir = await emptyFolder()
+    const secret = 'f'.repeat(64)
+    writeFileSync(join(dataDir, 'secret-key'), secret)
+    cpSync(join(root, 'LICENSE'), join(dataDir, 'files/a/b.txt'), { recursive: true })
+    cpSync(join(root, 'LICENSE'), join(dataDir, 'files/.tmp/unfinished'), { recursive: true })
+    const env = { DATA_DIR: dataDir }
+    const server = await start('scripts/start.ts', {
+      ...env,
+      DATABASE_URL: '',
+      WORKER: 'off',
+      LOG_LEVEL: 'warn',
+    })
+    const url = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+    expect(await run(moveProgram, [], { env: { ...env, ...url } })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
+    })
+    const folder = newFolder()
+    expect(await run(backupProgram, [folder], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/ 1 files in .*\nKeep it where nobody reads it: the secret key is in it/),
+    })
+    expect(await run(restoreProgram, [folder], { env })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
+    })
+    server.child.kill('SIGKILL')
+    await server.ended
+    expect((await run(moveProgram, [], { env })).err).toMatch(/^DATABASE_URL: name the PostgreSQL/)
+    expect((await run(moveProgram, [], { env: { ...url, DATA_DIR: newFolder() } })).err).toMatch(
+      /^DATA_DIR: there is no database in/,
+    )
+    expect((await run(moveProgram, [], { env: { ...env, ...url } })).err).toMatch(
+      /^DATABASE_URL: nothing answers at 127\.0\.0\.1:1/,
+    )
+    expect((await run(backupProgram, [folder], { env })).err).toMatch(/is not empty: name a folder/)
+
+    const place = { DATA_DIR: newFolder() }
+    expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0, err: '' })
+    expect(readFileSync(join(place.DATA_DIR, 'secret-key'), 'utf8')).toBe(secret)
+    expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
+    const again = { ...place, SECRET_KEY: 'another secret key of some other server' }
+    expect(await run(restoreProgram, [folder], { env: again })).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^SECRET_KEY is another than/),
+    })
+  },
+)
+
+test.runIf(inject('postgresUrl'))(
+  'the embedded database moves to PostgreSQL, and to a cluster, where it is distributed',
+  patient,
+  async () => {
+    const dataDir = newFolder()
+    const embedded = { DATA_DIR: dataDir, DATABASE_URL: '', LOG_LEVEL: 'warn' }
+    const first = await start('scripts/start.ts', embedded)
+    const made = await run(
+      (await import('#scripts/keys')).keysProgram,
+      [
+        'create',
+        '--store',
+        'aurora-supply',
+        '--member',
+        'olivia@aurora.example',
+        '--scopes',
+        'platform:read,platform:write',
+        '--json',
+      ],
+      { env: embedded },
+    )
+    const { key } = JSON.parse(made.out) as { key: string }
+    first.child.kill('SIGKILL')
+    await first.ended
+
+    const name = `merchant_moved_${process.pid}`
+    await createDatabase(nodes, name)
+    whenFileEnds(() => dropDatabase(nodes, name))
+    const url = withDatabase(nodes[0]!, name)
+    const before = await sumsOf({ DATA_DIR: dataDir })
+    const moved = await run(moveProgram, [], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })
+    expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/^Moved: \d+ tables, \d+ rows/) })
+    if (isCluster) {
+      const database = openPostgres(url)
+      expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
+      await database.close()
+    } else expect(await sumsOf({ DATABASE_URL: url })).toEqual(before)
+    const server = await start('scripts/start.ts', {
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      LOG_LEVEL: 'warn',
+    })
+    expect((await call(server.url, key, 'GET', '/v1/campaigns')).status).toBe(200)
+    expect((await call(server.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
+    server.child.kill('SIGKILL')
+    await server.ended
+    const again = await run(moveProgram, [], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })
+    expect(again).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        isCluster ? /distributed already/ : /There are stores in this database already/,
+      ),
+    })
+    if (!isCluster) return
+    expect(
+      (await run(backupProgram, [newFolder()], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })).err,
+    ).toMatch(/names a Citus cluster/)
+  },
+)
