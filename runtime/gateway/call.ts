@@ -3,6 +3,7 @@ import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
 import type { Refusal } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
+import type { Trace } from '#runtime/trace'
 import type { Deadline } from './deadline.ts'
 import type { Claim } from './idempotency.ts'
 import type { KeyRing } from './keys.ts'
@@ -50,6 +51,7 @@ export interface Call {
   readonly request: IncomingCall
   readonly operation: LoadedOperation | null
   readonly requestId: string
+  readonly trace: Trace | null
   /** On the machine's own running clock. */
   readonly startedAt: number
   /** The clock, in milliseconds, as read since the last wait; `running` is the machine's own, likewise. */

@@ -8,6 +8,7 @@ import { Refusal, statusOf } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { type RequestLine, requestLogOf } from '#runtime/server/log'
 import type { Metrics } from '#runtime/server/metrics'
+import { currentTrace, traceOf, within } from '#runtime/trace'
 import type { Answer, Call, IncomingCall, Shared, Step } from './call.ts'
 import { type Deadline, tooLate } from './deadline.ts'
 import type { KeyRing } from './keys.ts'
@@ -81,6 +82,10 @@ export class Gateway implements Shared {
    */
   handle(operation: LoadedOperation | null, request: IncomingCall): Answer | Promise<Answer> {
     const call = this.#begin(operation, request)
+    return call.trace ? within(call.trace, () => this.#handle(call)) : this.#handle(call)
+  }
+
+  #handle(call: Call): Answer | Promise<Answer> {
     let pending: Promise<void> | Refusal | void
     try {
       pending = walk(call, 0)
@@ -101,6 +106,8 @@ export class Gateway implements Shared {
       request,
       operation,
       requestId,
+      // An assistant's call is within the request that brought it.
+      trace: traceOf(request) ?? currentTrace(),
       startedAt,
       now: this.services.clock.ms(),
       running: startedAt,
@@ -189,6 +196,7 @@ export class Gateway implements Shared {
       status: answer.status,
       ms: milliseconds,
       endedAt,
+      trace: call.trace,
       store: call.access?.storeId,
       key: call.access?.keyId,
     })

@@ -10,6 +10,7 @@ import { canonicalPath } from '#runtime/gateway/routes'
 import type { Worker } from '#runtime/jobs/worker'
 import { PageRequest, pathOf, searchOf } from '#runtime/page'
 import type { Registry } from '#runtime/registry/loaded'
+import { traceOf, within } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
 import { addressOfClient, type Env, receivedOf } from './request.ts'
 import { refusalOfSandbox } from './sandbox-guard.ts'
@@ -26,7 +27,7 @@ export function outsideRoutes({ clock, log }: Services): Outside {
   const hono: Outside = new Hono<Kept>({ getPath: pathOf })
   hono.use(async (c, next) => {
     c.set('requestId', newId(clock.ms()))
-    await next()
+    await within(traceOf(c.req), next)
   })
   hono.notFound((c) => refusedAnswer(c, refuse('not_found', 'No such address')))
   hono.onError((error, c) => {

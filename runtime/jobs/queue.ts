@@ -8,6 +8,7 @@ import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
 import { Gathered } from '#runtime/gateway/gathered'
 import type { z } from '#runtime/schema'
+import { currentTrace, type Trace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
 import { bossDatabase, failedQueue, failedQueueOptions, indexKeys, queueOptions } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
@@ -27,6 +28,8 @@ export interface Envelope<Payload = unknown> {
   userId: string | null
   requestId: string
   payload: Payload
+  /** Of the request that it comes from. */
+  trace?: Trace
 }
 
 export interface FetchedJob {
@@ -202,7 +205,12 @@ export async function openQueue(
     boss,
     async send({ name }, envelope, given = {}) {
       const job = jobOf(name)
-      const data = { ...envelope, payload: job.handle.payload.parse(envelope.payload) }
+      const trace = currentTrace()
+      const data = {
+        ...envelope,
+        payload: job.handle.payload.parse(envelope.payload),
+        ...(trace ? { trace } : {}),
+      }
       const singletonKey = keyOf(job, data)
       const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
       const sendOptions = {

@@ -10,6 +10,7 @@ import { type Services, SystemContext } from '#runtime/context'
 import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
 import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
+import { within } from '#runtime/trace'
 import { heartbeatSeconds } from './boss.ts'
 import { givenUp, reasonOf } from './given-up.ts'
 import { untilAborted, whileHeld } from './held.ts'
@@ -238,7 +239,8 @@ export class Worker {
       done: Promise.resolve(),
     }
     this.#running.add(running)
-    running.done = this.#execute(running, fetched, behind).finally(() => {
+    const { trace = null } = fetched.data
+    running.done = within(trace, () => this.#execute(running, fetched, behind)).finally(() => {
       this.#running.delete(running)
       this.#wake?.()
     })

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino'
+import { currentTrace, type Trace, traceIdOf } from '#runtime/trace'
 
 const heldBytes = 64 * 1024
 const heldAtMostMs = 200
@@ -85,20 +86,31 @@ function standardOutput(): HeldLines {
   return lines
 }
 
+const none = {}
+function traced(): object {
+  const trace = currentTrace()
+  return trace ? { traceId: traceIdOf(trace) } : none
+}
+
+const baseOf = (level: string) => ({ level, base: undefined, timestamp: time, mixin: traced })
+
 /** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */
 export function openLog(level: string): Logger {
-  const base = { level, base: undefined, timestamp: time }
   if (process.stdout.isTTY) {
     return pino({
-      ...base,
+      ...baseOf(level),
       transport: {
         target: 'pino-pretty',
         options: { colorize: process.stdout.hasColors(), singleLine: true },
       },
     })
   }
-  const output = standardOutput()
-  const log = pino(base, output)
+  return logInto(level, standardOutput())
+}
+
+/** JSON lines. */
+export function logInto(level: string, output: HeldLines): Logger {
+  const log = pino(baseOf(level), output)
   const lines = new RequestLines(output)
   requestLogs.set(log, (line) => {
     if (log.isLevelEnabled('info')) lines.write(line)
@@ -116,6 +128,7 @@ export interface RequestLine {
   ms: number
   /** On the machine's own running clock, in milliseconds. */
   endedAt: number
+  trace: Trace | null
   store: string | undefined
   key: string | undefined
 }
@@ -137,7 +150,7 @@ export class RequestLines {
     this.#output = output
   }
 
-  write({ requestId, method, operation, status, ms, endedAt, store, key }: RequestLine): void {
+  write({ requestId, method, operation, status, ms, endedAt, trace, store, key }: RequestLine): void {
     if (endedAt >= this.#startUntil) {
       this.#start = Buffer.from(`{"level":30${time()},"requestId":"`)
       this.#startUntil = endedAt + 1
@@ -146,9 +159,10 @@ export class RequestLines {
       this.#middles.get(method)?.get(operation)?.[status] ?? this.#middle(method, operation, status)
     const end = this.#ends.get(key) ?? this.#end(store, key)
     const output = this.#output
-    output.begin(this.#start.length + requestId.length + middle.length + 25 + end.length)
+    const ids = trace ? `${requestId}","traceId":"${traceIdOf(trace)}` : requestId
+    output.begin(this.#start.length + ids.length + middle.length + 25 + end.length)
     output.part(this.#start)
-    output.ascii(requestId)
+    output.ascii(ids)
     output.part(middle)
     output.hundredths(ms)
     output.part(end)
@@ -177,7 +191,8 @@ const requestLogs = new WeakMap<Logger, (line: RequestLine) => void>()
 /** Writes the line of a request, at a small part of what pino's general way costs. */
 export const requestLogOf = (log: Logger): ((line: RequestLine) => void) =>
   requestLogs.get(log) ??
-  (({ endedAt: _, ...line }) => log.info({ ...line, ms: Math.round(line.ms * 100) / 100 }, 'request'))
+  (({ endedAt: _, trace: __, ...line }) =>
+    log.info({ ...line, ms: Math.round(line.ms * 100) / 100 }, 'request'))
 
 export const silentLog = (): Logger => pino({ level: 'silent' })
 export type { Logger }

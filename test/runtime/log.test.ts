@@ -66,7 +66,7 @@ test('a request is a line of JSON with its time, whatever was cached for the one
   const line = { requestId: 'abc-1', method: 'GET', operation: 'get_reviews', store: 's1', key: 'k1' }
   const expected: object[] = []
   const write = (changed: Partial<typeof line>, status: number, ms: number, shown: number): void => {
-    requests.write({ ...line, ...changed, status, ms, endedAt: performance.now() })
+    requests.write({ ...line, ...changed, status, ms, endedAt: performance.now(), trace: null })
     expected.push({ level: 30, time: new Date().toISOString(), ...line, ...changed, status, ms: shown })
   }
   write({}, 200, 0, 0)
@@ -80,6 +80,7 @@ test('a request is a line of JSON with its time, whatever was cached for the one
     status: 401,
     ms: 1.5,
     endedAt: performance.now(),
+    trace: null,
     store: undefined,
     key: undefined,
   })

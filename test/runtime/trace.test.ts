@@ -1,0 +1,108 @@
+/** A trace that a request brings: in the log, with its jobs, and on to who is called by them. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { job } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
+import { loadRegistry } from '#runtime/registry/registry'
+import { object } from '#runtime/schema'
+import { HeldLines, logInto } from '#runtime/server/log'
+import { traceOf, within } from '#runtime/trace'
+import { testApp } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+import { store } from '#test/support/store'
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
+
+/** A provider that tells what it was sent. */
+const heard: Record<string, unknown>[] = []
+const provider = createServer((request, response) => {
+  const { traceparent, tracestate } = request.headers
+  heard.push({ traceparent, tracestate })
+  response.end()
+})
+await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+whenFileEnds(() => provider.close())
+const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/`
+
+const calling = job(handle('test-calling', object({})), {
+  description: 'A job of a test',
+  retry: { limit: 0, backoffSeconds: 1 },
+  timeoutSeconds: 60,
+  safeTwice: 'It changes nothing.',
+  async run(ctx) {
+    await fetch(url)
+    ctx.log.info('called')
+    if (heard.length < 2) await ctx.queue(calling.handle, {})
+  },
+})
+
+let written = ''
+const lines = new HeldLines((bytes, done) => {
+  written += bytes.toString()
+  done()
+})
+const told = (): Record<string, unknown>[] => {
+  lines.flush()
+  const all = written.split('\n').filter(Boolean)
+  written = ''
+  return all.map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+const registry = await loadRegistry()
+const app = await testApp(
+  {},
+  { registry: { ...registry, jobs: [...registry.jobs, calling] }, log: logInto('info', lines) },
+)
+const shop = await store(app)
+
+const read = (headers: Record<string, string>): Promise<Response> | Response =>
+  app.fetch(
+    new Request('http://localhost/v1/campaigns/lists', {
+      headers: { authorization: `Bearer ${shop.key}`, ...headers },
+    }),
+    { ip: '127.0.0.1' },
+  )
+
+test('is in the line of its request, and of no other', async () => {
+  told()
+  await Promise.all([read({ traceparent, tracestate: 'a=1' }), read({})])
+  expect(told().map((line) => line.traceId)).toEqual(expect.arrayContaining([traceId, undefined]))
+})
+
+test.each([
+  '',
+  'x',
+  `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+  `00-${traceId}-${'0'.repeat(16)}-01`,
+  `00-${traceId.toUpperCase()}-00f067aa0ba902b7-01`,
+  `ff-${traceId}-00f067aa0ba902b7-01`,
+  `${traceparent}-more`,
+  `${traceparent}"},{"`,
+])('what is none is passed over: %s', async (odd) => {
+  told()
+  expect((await read({ traceparent: odd })).status).toBe(200)
+  expect(told()[0]).not.toHaveProperty('traceId')
+})
+
+test('of a later version, what is known begins alike; a state that is too long is left out', () => {
+  const of = (given: Record<string, string>) => traceOf({ header: (name) => given[name] })
+  const later = `01-${traceId}-00f067aa0ba902b7-01-more`
+  expect(of({ traceparent: later, tracestate: 'a=1' })).toEqual({ traceparent: later, tracestate: 'a=1' })
+  expect(of({ traceparent, tracestate: 'a'.repeat(513) })).toEqual({ traceparent })
+})
+
+test('goes along with the jobs that come of it, and theirs, and on to whom they call', async () => {
+  const trace = { traceparent, tracestate: 'vendor=1' }
+  const envelope = { storeId: shop.id, userId: null, requestId: 'a-request', payload: {} }
+  await within(trace, () => app.services.queue.send(calling.handle, envelope))
+  told()
+  await app.drainJobs()
+  expect(heard).toEqual([trace, trace])
+  const called = told().filter(({ msg }) => msg === 'called')
+  expect(called).toEqual([expect.objectContaining({ traceId }), expect.objectContaining({ traceId })])
+  await app.services.queue.send(calling.handle, envelope)
+  await app.drainJobs()
+  expect(heard.at(-1)).toEqual({})
+  expect(told().find(({ msg }) => msg === 'called')).not.toHaveProperty('traceId')
+})
