@@ -42,6 +42,8 @@ export interface Services {
   readonly limits: Limits
   /** Makes every instance forget what it cached of a key; done once no instance can still act on it. */
   accessChanged(storeId: string): Promise<void>
+  /** Adds one to a counter that a section declares (`counters`), for `/metrics`. */
+  count(counter: string, labels: Record<string, string>): void
   /** Aborted when the job that holds these is to end: whatever waits in it waits no longer. Never, for a request. */
   readonly ending: AbortSignal
 }

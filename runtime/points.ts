@@ -26,7 +26,16 @@ export interface Gauge {
   values(system: SystemContext): Promise<{ labels: Record<string, string>; value: number }[]>
 }
 
+/** Of what happens, by labels whose values are few. */
+export interface Counter {
+  name: string
+  help: string
+  labels: readonly string[]
+}
+
 const declared = points({
+  /** What `services.count` adds to, beside the server's own at `/metrics`. */
+  counters: inOrder<Counter>(),
   /** Beside the server's own at `/metrics`. */
   gauges: inOrder<Gauge>(),
   /** By what its address ends with. */

@@ -13,6 +13,7 @@ import {
   storesOfAccounts,
 } from './official/callbacks.ts'
 import { numberKind } from './official/kind.ts'
+import { outcomes } from './outbox/moves.ts'
 import { wakeLanes } from './outbox/rows.ts'
 import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { singleSends } from './sends/lane.ts'
@@ -27,6 +28,7 @@ import { headerFiles, headerPurpose } from './templates/header-media.ts'
 import { rejectedTemplates } from './templates/pending.ts'
 
 export default wiring({
+  counters: [outcomes],
   personForgotten: [forgetsPhone],
   providerEvents: {
     'messaging:status': [applyStatuses],

@@ -104,8 +104,8 @@ export interface Queue {
   advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
   /** Tells what listens in this process that something was queued. */
   onSent(listener: () => void): void
-  /** Jobs by queue and state, for the metrics. */
-  counts(): Promise<{ name: string; state: string; jobs: number }[]>
+  /** Jobs by queue and state, for the metrics, and since when the longest of those that are due is. */
+  counts(): Promise<{ name: string; state: string; jobs: number; lagSeconds: number | null }[]>
   stop(): Promise<void>
 }
 
@@ -323,7 +323,10 @@ export async function openQueue(
     },
     counts: () =>
       database.query(
-        'select name, state::text as state, count(*)::int as jobs from pgboss.job group by name, state',
+        `select name, state::text as state, count(*)::int as jobs,
+           extract(epoch from now() - min(start_after)
+             filter (where state in ('created', 'retry') and start_after <= now()))::float8 as "lagSeconds"
+         from pgboss.job group by name, state`,
         [],
       ),
     stop: () => boss.stop({ graceful: false, close: false }),

@@ -37,6 +37,9 @@ export interface Trouble {
 /** Answers how the connection stands since; null: well, or nothing is known of it. */
 export type Hears = (outcome: Outcome) => Promise<Trouble | null>
 
+/** Told of each call that asks a provider. */
+export type Times = (port: PortName, provider: string, outcome: 'answered' | 'silent', ms: number) => void
+
 /** Methods that need not ask the provider: that they succeed says nothing. */
 const asksNobody: Readonly<Record<PortName, readonly string[]>> = {
   ecommerce: ['discountCapabilities', 'activationLink'],
@@ -85,6 +88,7 @@ export function heardAdapters(
   names: Readonly<Record<'mail' | 'storage', string>>,
   clock: Clock,
   hears: Hears,
+  times: Times = () => {},
 ): { adapters: Adapters; watch(troubled: readonly { port: PortName; provider: string }[]): void } {
   /** Of the server's own providers, those that something is wrong with. */
   const watched = new Set<string>()
@@ -129,8 +133,22 @@ export function heardAdapters(
             if (!isKept || !isWatched(of(null)) || !provesAccess(port, name, answer)) return answer
             return tell(of(null)).then(() => answer)
           }
+          const begun = performance.now()
+          const timed = (outcome: 'answered' | 'silent'): void => {
+            if (!asksNobody[port].includes(name)) times(port, provider, outcome, performance.now() - begun)
+          }
           const answer: unknown = Reflect.apply(value, target, args)
-          return answer instanceof Promise ? answer.then(answered, failed) : answer
+          if (!(answer instanceof Promise)) return answer
+          return answer.then(
+            (value) => {
+              timed('answered')
+              return answered(value)
+            },
+            (error) => {
+              timed(isSilence(error) ? 'silent' : 'answered')
+              return failed(error)
+            },
+          )
         }
       },
     })

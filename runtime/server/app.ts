@@ -108,7 +108,15 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   })
   const opening = await openAdapters(settings, database, clock)
   const names = { mail: schemeOf(settings.mailUrl), storage: schemeOf(settings.storageUrl) }
-  const { adapters, watch } = heardAdapters(opening, names, clock, (outcome) => hear(outcome))
+  const metrics = openMetrics(database, queue)
+  for (const counter of registry.wired.counters) metrics.declare(counter)
+  const { adapters, watch } = heardAdapters(
+    opening,
+    names,
+    clock,
+    (outcome) => hear(outcome),
+    metrics.observeProvider,
+  )
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
   const counters = shared && database.kind === 'postgres' ? new SharedCounters(database) : null
   const services: Services = {
@@ -122,6 +130,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     wired: registry.wired,
     limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),
+    count: metrics.count,
     ending: new AbortController().signal,
   }
   const hearing = new SystemContext(services, log, 'health')
@@ -134,7 +143,6 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
       return null
     }
   }
-  const metrics = openMetrics(database, queue)
   for (const gauge of services.wired.gauges) metrics.watch(gauge, new SystemContext(services, log, 'metrics'))
   const deadline = new Deadline(settings.requestTimeoutMs)
   const gateway = new Gateway(

@@ -1,20 +1,34 @@
 /** Numbers for Prometheus at `/metrics`. */
-import { collectDefaultMetrics, Histogram, type Metric, Gauge as PromGauge, Registry } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Histogram,
+  type Metric,
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  Registry,
+} from 'prom-client'
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { SystemContext } from '#runtime/context'
 import { withinMs } from '#runtime/gateway/deadline'
 import type { Queue } from '#runtime/jobs/queue'
-import type { Gauge } from '#runtime/points'
+import type { Counter, Gauge } from '#runtime/points'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void
   /** One that a section knows; not told while the database does not answer. */
   watch(gauge: Gauge, system: SystemContext): void
+  /** From then on `count` adds to it. */
+  declare(counter: Counter): void
+  count(counter: string, labels: Record<string, string>): void
+  observeProvider(port: string, provider: string, outcome: ProviderOutcome, milliseconds: number): void
   observeJob(queue: string, outcome: 'completed' | 'failed' | 'waiting', milliseconds: number): void
   text(): Promise<string>
   readonly contentType: string
 }
+
+/** `answered` includes a refusal of what was asked; `silent`: it did not answer, or not as it should. */
+export type ProviderOutcome = 'answered' | 'silent'
 
 export function openMetrics(database: Database, queue: Queue): Metrics {
   const registry = new Registry()
@@ -29,6 +43,14 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
     registers: [registry],
   })
+  const providers = new Histogram({
+    name: 'provider_call_duration_seconds',
+    help: 'Time of a call of a provider, by port, provider and outcome',
+    labelNames: ['port', 'provider', 'outcome'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  })
+  const counters = new Map<string, PromCounter>()
   let asking: Promise<Awaited<ReturnType<Queue['counts']>> | null> | null = null
   /** Null where the database does not answer: everything else here is known without it. */
   const counted = () => {
@@ -59,6 +81,20 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     },
   })
   new PromGauge({
+    name: 'jobs_lag_seconds',
+    help: 'How long the job that waits longest has been due, by queue; nothing where none is',
+    labelNames: ['queue'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const longest = new Map<string, number>()
+      for (const { name, lagSeconds } of (await counted()) ?? []) {
+        if (lagSeconds !== null) longest.set(name, Math.max(lagSeconds, longest.get(name) ?? 0))
+      }
+      for (const [queue, seconds] of longest) this.set({ queue }, seconds)
+    },
+  })
+  new PromGauge({
     name: 'database_clients',
     help: 'Database clients open and busy, and transactions waiting for one',
     labelNames: ['state'],
@@ -69,6 +105,16 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   })
   return {
     observe: (operation, status, milliseconds) => requests.observe(operation, status, milliseconds),
+    declare({ name, help, labels }) {
+      counters.set(name, new PromCounter({ name, help, labelNames: [...labels], registers: [registry] }))
+    },
+    count(name, labels) {
+      const counter = counters.get(name)
+      if (!counter) throw new Error(`No counter is declared as ${name}: wire one`)
+      counter.inc(labels)
+    },
+    observeProvider: (port, provider, outcome, milliseconds) =>
+      providers.labels(port, provider, outcome).observe(milliseconds / 1000),
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
     watch(told, system) {
       new PromGauge({

@@ -4,6 +4,7 @@
  */
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import type { Counter } from '#runtime/points'
 import { isId } from '#runtime/values/ids'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'
@@ -92,6 +93,9 @@ export async function move<Row extends Standing>(
   if (moves.length === 0) return
   await write(tx, lane, moves)
   const onTheWay = (row: Row): boolean => isLeaving(lane, row)
+  for (const { before, after } of moves) {
+    if (onTheWay(before) && !onTheWay(after)) countOutcome(tx, lane, after)
+  }
   const hasLeft = (row: Row): boolean => row.sentAt !== null
   const departed = moves.filter(
     ({ before, after }) =>
@@ -125,6 +129,17 @@ export async function move<Row extends Standing>(
   }
   for (const { after } of failed) if (after.code === 'recipient-stopped') await stop(tx, lane, after)
   await lane.moved?.(tx, moves)
+}
+
+export const outcomes: Counter = {
+  name: 'outbox_messages_total',
+  help: 'Messages whose way ended, by lane and outcome: sent, or the code of why not',
+  labels: ['lane', 'outcome'],
+}
+
+function countOutcome<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): void {
+  const outcome = isFailed(lane, row) ? (row.code ?? 'failed') : row.sentAt ? 'sent' : 'stayed'
+  tx.services.count(outcomes.name, { lane: lane.source, outcome })
 }
 
 async function stop<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): Promise<void> {
