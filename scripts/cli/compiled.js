@@ -6,7 +6,10 @@
  * Goes by `NODE_COMPILE_CACHE` where that is set. A folder that cannot be written, or a file in it that does not fit its
  * module, is passed over by Node; of several processes each writes whole files.
  */
-import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import './node.js'
 
-enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/compile'))
+// Imported by name it would end an older Node before that has been said.
+process
+  .getBuiltinModule('node:module')
+  .enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/compile'))

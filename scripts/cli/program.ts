@@ -1,5 +1,6 @@
 /** A command line: how it is described, run and refused; the same in a process of its own and in a test. */
-import { inspect } from 'node:util'
+import { readFileSync } from 'node:fs'
+import { inspect, parseEnv } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
 import { isMendable } from '#runtime/server/mendable'
 import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
@@ -20,11 +21,41 @@ class Line extends Command {
   }
 }
 
+const envFileFlag = '--env-file <file>'
+const envFileOption = /^--env-file(?:=(.*))?$/s
+
+/** Taken before anything is read, wherever on the line it stands: commands of commands take it alike. Answers the rest. */
+function takeEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  const rest: string[] = []
+  for (let i = 0; i < args.length; i += 1) {
+    if (args[i] === '--') return [...rest, ...args.slice(i)]
+    const option = envFileOption.exec(args[i]!)
+    if (!option) {
+      rest.push(args[i]!)
+      continue
+    }
+    if (option[1] === undefined) i += 1
+    const path = option[1] ?? args[i]
+    if (!path) throw new Error('--env-file: name a file')
+    for (const [name, value] of Object.entries(readEnvFile(path))) env[name] ??= value
+  }
+  return rest
+}
+
+function readEnvFile(path: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`--env-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
 /** `called` is what a person types (`npm run keys --`). */
 export function newProgram(terminal: Terminal, called: string): Command {
   const { out, err } = terminal
   return new Line(called)
     .exitOverride()
+    .option(envFileFlag, 'settings from this file (NAME=value); those of the environment win')
     .configureOutput({
       writeOut: (text) => void out.write(text),
       writeErr: (text) => void err.write(text),
@@ -60,7 +91,8 @@ export async function runProgram(
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   try {
-    await program(terminal).parseAsync(args, { from: 'user' })
+    const rest = takeEnvFiles(args, terminal.env)
+    await program(terminal).parseAsync(rest, { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode

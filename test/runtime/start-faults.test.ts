@@ -1,8 +1,9 @@
 /** What keeps a server or a command from starting, in one sentence that begins with the setting. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
 import { expect, inject, test } from 'vitest'
 import { migrate, NewerDatabase } from '#db/migrate'
@@ -17,6 +18,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
 
+const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'merchant-faults-'))
 whenFileEnds(async () => rmSync(folder, { recursive: true, force: true }))
 const file = join(folder, 'a-file')
@@ -143,4 +145,46 @@ test('a folder without a database: who only looks makes none', async () => {
     expect(err).toMatch(/^DATA_DIR: there is no database in .*dtaa: .*\n$/)
   }
   expect(existsSync(mistyped)).toBe(false)
+})
+
+/** Those of the machine that are too old to read TypeScript. */
+const oldNodes = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((place) => !place.includes('node_modules'))
+  .map((place) => join(place, 'node'))
+  .filter((path) => existsSync(path))
+  .filter((path) => {
+    const [major, minor] = execFileSync(path, ['-p', 'process.versions.node'])
+      .toString()
+      .split('.')
+      .map(Number)
+    return major! < 22 || (major === 22 && minor! < 18)
+  })
+
+test('every command of package.json looks at its Node before it reads anything', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  const ours = Object.entries(scripts).filter(([, line]) => line.startsWith('node '))
+  expect(ours.length).toBeGreaterThan(12)
+  for (const [name, line] of ours) {
+    expect([name, line]).toEqual([
+      name,
+      expect.stringMatching(/^node --import=\.\/scripts\/cli\/(node|compiled)\.js /),
+    ])
+  }
+})
+
+test.runIf(oldNodes.length > 0)('a Node that is too old is told in a sentence', () => {
+  for (const way of ['node', 'compiled']) {
+    const { status, stderr } = spawnSync(
+      oldNodes[0]!,
+      [`--import=./scripts/cli/${way}.js`, 'scripts/start.ts'],
+      {
+        cwd: root,
+      },
+    )
+    expect(status).toBe(1)
+    expect(stderr.toString()).toMatch(/^Node \S+ is too old, 22\.18 or later is needed: [^\n]+\n$/)
+  }
 })

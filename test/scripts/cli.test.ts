@@ -314,3 +314,33 @@ test('a database server is migrated, and takes the same commands', async () => {
   const { data } = await json('keys', ['list', '--store', 'delta'], own)
   expect(data[0].revokedAt).toMatch(/Z$/)
 })
+
+describe('settings from a file', () => {
+  const file = join(env.DATA_DIR, 'settings.env')
+
+  test('are taken wherever the option stands; those of the environment win', async () => {
+    writeFileSync(file, `# a comment\nDATA_DIR="${env.DATA_DIR}"\nPORT=1\nSECRET_KEY='${env.SECRET_KEY}'\n`)
+    const { DATA_DIR: _, SECRET_KEY: __, ...own } = env
+    for (const args of [
+      ['list', '--json', '--env-file', file],
+      ['--env-file', file, 'list', '--json'],
+      ['list', `--env-file=${file}`, '--json'],
+    ]) {
+      expect(await run('store', args, { ...own })).toMatchObject({ code: 0, err: '' })
+    }
+    const elsewhere = join(env.DATA_DIR, 'nowhere')
+    expect((await run('store', ['list', '--env-file', file], { ...own, DATA_DIR: elsewhere })).err).toContain(
+      elsewhere,
+    )
+  })
+
+  test('a file that is not there, or none, is told', async () => {
+    await refused(
+      'store',
+      ['list', '--env-file', join(env.DATA_DIR, 'none.env')],
+      /^--env-file: .*none\.env cannot be read \(ENOENT\)/,
+    )
+    await refused('store', ['list', '--env-file'], /^--env-file: name a file/)
+    expect((await run('store', ['--help'])).out).toContain('--env-file <file>')
+  })
+})

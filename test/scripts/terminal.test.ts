@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { backupProgram } from '#scripts/backup'
 import { benchProgram } from '#scripts/bench'
 import { checkProgram } from '#scripts/check'
 import type { Program } from '#scripts/cli/program'
@@ -14,8 +15,10 @@ import { countProgram } from '#scripts/count'
 import { devProgram } from '#scripts/dev'
 import { keysProgram } from '#scripts/keys'
 import { migrateProgram } from '#scripts/migrate'
+import { moveProgram } from '#scripts/move'
 import { newOperationProgram } from '#scripts/new'
 import { openapiProgram } from '#scripts/openapi'
+import { restoreProgram } from '#scripts/restore'
 import { seedProgram } from '#scripts/seed'
 import { startProgram } from '#scripts/server/start'
 import { workerProgram } from '#scripts/server/worker'
@@ -41,6 +44,9 @@ const programs: Record<string, Program> = {
   dev: devProgram,
   check: checkProgram,
   worker: workerProgram,
+  backup: backupProgram,
+  restore: restoreProgram,
+  move: moveProgram,
   migrate: migrateProgram,
   keys: keysProgram,
   store: storeProgram,
