@@ -3,7 +3,7 @@ import { call, faultOf } from './calls.js'
 import { byId, element } from './dom.js'
 
 const svgOf = 'http://www.w3.org/2000/svg'
-const [width, height, foot] = [600, 180, 20]
+const [width, height, foot] = [340, 150, 20]
 
 const charts = [
   {

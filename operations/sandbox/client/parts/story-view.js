@@ -77,8 +77,12 @@ function viewOf(story, say) {
     const shell = element(
       'li',
       { class: 'step' },
-      element('p', { class: 'told' }, element('span', { class: 'by' }, step.by), ` ${step.text} `, state),
-      element('div', { class: 'buttons' }, act, link),
+      element(
+        'div',
+        { class: 'act' },
+        element('p', { class: 'told' }, element('span', { class: 'by' }, step.by), ` ${step.text} `, state),
+        element('div', { class: 'buttons' }, link, act),
+      ),
       fault,
       element('details', { class: 'calls' }, element('summary', {}, 'What is sent and answered'), calls),
     )
@@ -126,7 +130,12 @@ function viewOf(story, say) {
 
   function draw() {
     const { next, isOver } = telling
-    progress.textContent = isOver ? `told, ${next} steps` : `${next} of ${story.steps.length} done`
+    const { length } = story.steps
+    progress.textContent = isOver
+      ? `told, ${length} steps`
+      : view.lookedAt > 0
+        ? `${next} of ${length} done`
+        : `${length} steps`
     view.shell.toggleAttribute('data-over', isOver)
     for (const [at, part] of steps.entries()) drawStep(part, at, next)
   }
