@@ -165,11 +165,27 @@ function show(world) {
   showBilling(world)
 }
 
-/** Looks at the world; draws it only where it is another, so that nobody loses their place. */
-async function refresh() {
-  const world = await ask(`/world${chosen() ? `?store=${encodeURIComponent(chosen())}` : ''}`, undefined, {
-    quiet: true,
+/** One look after the other: an older answer that comes late would take back what a newer one has shown. */
+let looking = Promise.resolve()
+let isNextQueued = false
+function refresh() {
+  if (isNextQueued) return looking
+  isNextQueued = true
+  const next = looking.then(() => {
+    isNextQueued = false
+    return look()
   })
+  looking = next.catch(() => {})
+  return next
+}
+
+/** Looks at the world; draws it only where it is another, so that nobody loses their place. */
+async function look() {
+  const wanted = chosen()
+  const of = wanted ? `?store=${encodeURIComponent(wanted)}` : ''
+  const world = await ask(`/world${of}`, undefined, { quiet: true })
+  // Another store was chosen meanwhile: the next look is at that.
+  if (wanted !== chosen()) return
   const { stores } = world
   if (byId('store').options.length !== stores.length) {
     const kept = chosen()
@@ -178,19 +194,22 @@ async function refresh() {
   }
   const { clock, ...rest } = world
   showClock(clock)
-  const isAnother = await lookAtTimeline(clock)
+  const store = chosen()
+  const hasHappened = await lookAtTimeline(clock)
+  if (store !== chosen()) return
   const text = JSON.stringify(rest)
-  if (text !== shown) {
-    shown = text
-    show(world)
-  } else if (!isAnother) return
-  await lookAgain()
+  const isAnother = text !== shown
+  shown = text
+  if (isAnother) show(world)
+  await lookAgain(isAnother || hasHappened)
 }
 
 /** Whether more has happened since the last look. */
 async function lookAtTimeline({ offsetSeconds }) {
   if (!chosen()) return false
-  const { data } = await ask(`/timeline?store=${encodeURIComponent(chosen())}`, undefined, { quiet: true })
+  const wanted = chosen()
+  const { data } = await ask(`/timeline?store=${encodeURIComponent(wanted)}`, undefined, { quiet: true })
+  if (wanted !== chosen()) return false
   showTimeline(data, offsetSeconds)
   const text = JSON.stringify(data)
   const isAnother = text !== shownEvents
@@ -235,11 +254,11 @@ function onSubmit(id, what, doing) {
   })
 }
 
-const write = (fields, text) => ask(`/messaging/${chosen()}/inbound`, { type: 'text', ...fields, text })
-onSubmit('inbound', 'Message to the store', (fields) => write(fields, fields.text))
+const write = (message) => ask(`/messaging/${chosen()}/inbound`, { type: 'text', ...message })
+onSubmit('inbound', 'Message to the store', (fields) => write(fields))
 byId('say-stop').addEventListener('click', () => {
-  const { text: _, ...fields } = Object.fromEntries(new FormData(byId('inbound')))
-  act('STOP', () => write(fields, 'STOP'))
+  const fields = Object.fromEntries(new FormData(byId('inbound')))
+  act('STOP', () => write({ ...fields, text: 'STOP' }))
 })
 onSubmit('scan', 'Scan', (fields, form) =>
   ask('/messaging/scan', { ...fields, payload: form.dataset.payload }),
@@ -310,7 +329,6 @@ async function lookUpOperations() {
   )
 }
 
-/** One look after the other, also where one takes long. */
 async function keepLooking() {
   try {
     await refresh()
@@ -330,7 +348,7 @@ async function begin() {
   if (given) history.replaceState(null, '', `${location.pathname}${location.search}`)
   await keepLooking()
   if (named && [...byId('store').options].some(({ value }) => value === named)) byId('store').value = named
-  onRequest(() => setTimeout(refresh, 0))
+  onRequest(() => refresh().catch(() => {}))
   if (given) await act('The key', () => takeKey(given))
   else await actAsChosen()
 }

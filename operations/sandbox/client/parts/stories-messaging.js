@@ -16,7 +16,7 @@ const officialNumber = [
     post(
       `${world}/messaging/setup`,
       { setupUrl: '{setupUrl}', phone: '+55114{telling}100', displayName: 'The shop', outcome: 'approve' },
-      ({ returnUrl }) => Object.fromEntries(new URL(returnUrl).searchParams),
+      ({ state, code }) => ({ state, code }),
     ),
     when(officialStatus, ({ status }, { state }) => status === 'connected' || Boolean(state)),
   ),

@@ -10,6 +10,7 @@ const answerAtMost = 4000
 const looksEveryMs = 4000
 let shop = null
 let views = []
+let isStale = false
 
 const rememberedOf = () => JSON.parse(sessionStorage.getItem(kept) ?? '{}')
 const anew = () => ({ telling: String(1000 + (crypto.getRandomValues(new Uint16Array(1))[0] % 9000)) })
@@ -25,10 +26,12 @@ export function showStories(wanted, say) {
   if (opened) opened.shell.open = true
 }
 
-/** The world is another: the open story may be further on. */
-export async function lookAgain() {
+/** Where the world is another, the open story may be further on: looked at as soon as the key may ask again. */
+export async function lookAgain(isAnother) {
+  if (isAnother) isStale = true
   const view = views.find(({ shell }) => shell.open)
-  if (!view || !shop || Date.now() - view.lookedAt < looksEveryMs) return
+  if (!isStale || !view || !shop || Date.now() - view.lookedAt < looksEveryMs) return
+  isStale = false
   await view.look()
 }
 
