@@ -1,7 +1,6 @@
 /** The six stories, each told to its end by pressing the buttons of the page; what came of it is asked of the API. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '#runtime/operation'
 import { wholeRegistry } from '#test/support/app'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
@@ -69,7 +68,7 @@ const toldOf = async (page: Page, shop: Shop, id: string): Promise<Record<string
 describe('the steps as data', async () => {
   const registry = await wholeRegistry()
   const routes = [
-    ...registry.operations.map(({ spec }: Operation) => ({ method: spec.method, path: `/v1${spec.path}` })),
+    ...registry.operations.map(({ spec }) => ({ method: spec.method, path: `/v1${spec.path}` })),
     ...registry.pages,
   ].map(({ method, path }) => ({
     method,
@@ -178,7 +177,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('stock returns, and the alert arrives', { timeout }, async () => {
+  test('stock returns, the alert arrives, and brings an order', { timeout }, async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     await tell(page, 'stock')
@@ -190,10 +189,14 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     })
     const mail = page.getByRole('list', { name: 'Mail, newest first' })
     await mail.getByText(email).first().waitFor()
+    const { totals } = await found(shop, '/conversions/summary')
+    expect(totals).toMatchObject({ orders: 1, bySource: { 'stock-notification': { orders: 1 } } })
+    await page.getByRole('button', { name: 'Draw again' }).click()
+    await page.getByRole('img', { name: `Conversions, ${totals.revenue} from`, exact: false }).waitFor()
     cleanly(asked, faults)
   })
 
-  test('something is sent back, from the order to the refund', { timeout }, async () => {
+  test('an exchange request, from the order to the refund', { timeout }, async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     expect(await tell(page, 'exchange')).toBe(10)
@@ -229,14 +232,15 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     const { page } = await pageOf(shop)
     const stock = page.locator('[data-story="stock"]')
     await stock.locator('> summary').click()
-    await stock.getByText('0 of 6 done').waitFor()
-    expect(await stock.locator('[data-done]').count()).toBe(0)
+    // Something is on sale; the alerts are off.
+    await stock.getByText('1 of 8 done').waitFor()
+    expect(await stock.locator('.step').nth(0).getAttribute('data-done')).toBeNull()
     await shop.request('POST', '/stock-notifications/settings', {
       body: { isEnabled: true, allowEmails: true },
     })
     // Something happens, so that the page looks again.
     await shop.sell({})
-    await stock.getByText('1 of 6 done').waitFor()
+    await stock.getByText('2 of 8 done').waitFor()
     // What is refused is told, and leaves the step where it was.
     await page.route('**/v1/ecomplatform/products?inStock*', (route) =>
       route.fulfill({
@@ -244,8 +248,8 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
         json: { error: { code: 'unavailable', message: 'The platform is away' } },
       }),
     )
-    await stock.locator('.step').nth(1).getByRole('button', { name: 'Do it' }).click()
+    await stock.locator('.step').nth(2).getByRole('button', { name: 'Do it' }).click()
     await stock.getByRole('alert').getByText('The platform is away').waitFor()
-    await stock.getByText('1 of 6 done').waitFor()
+    expect(await stock.locator('.step').nth(2).getAttribute('data-done')).toBeNull()
   })
 })

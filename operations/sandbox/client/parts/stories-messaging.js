@@ -1,16 +1,19 @@
 /** The stories of messages: the inbox, and a campaign. */
-import { aMinute, post, step, when, world } from './story-steps.js'
+import { aMinute, lasting, post, step, when, world } from './story-steps.js'
 
 /** What the inbox and templates need: an official number at the provider. */
 const officialStatus = '/v1/officialapi/status'
 const officialNumber = [
-  step(
+  lasting(
     'store',
     'Opens the setup of its official number.',
     post('/v1/officialapi/setup', {}, ({ setupUrl }) => ({ setupUrl })),
-    when(officialStatus, ({ status }, { setupUrl }) => status === 'connected' || Boolean(setupUrl)),
+    when(
+      officialStatus,
+      ({ status }, { setupUrl }) => status === 'connected' || (setupUrl && status === 'setup-pending'),
+    ),
   ),
-  step(
+  lasting(
     'provider',
     'Approves the number, and sends the merchant back.',
     post(
@@ -18,9 +21,12 @@ const officialNumber = [
       { setupUrl: '{setupUrl}', phone: '+55114{telling}100', displayName: 'The shop', outcome: 'approve' },
       ({ state, code }) => ({ state, code }),
     ),
-    when(officialStatus, ({ status }, { state }) => status === 'connected' || Boolean(state)),
+    when(
+      officialStatus,
+      ({ status }, { state }) => status === 'connected' || (state && status === 'setup-pending'),
+    ),
   ),
-  step(
+  lasting(
     'store',
     'Confirms with what came back: the number is connected.',
     post('/v1/officialapi/confirm-redirect', { state: '{state}', code: '{code}' }),
@@ -53,7 +59,7 @@ export const inboxStory = [
     when(session, ({ qr }) => qr.status === 'connected'),
   ),
   ...officialNumber,
-  step(
+  lasting(
     'store',
     'Turns the inbox on.',
     post('/v1/inbox/enable'),

@@ -1,66 +1,17 @@
 /** The stories of the shop: stock that returns, something sent back, a review. */
-import { get, lastPart, linkTo, patch, post, step, when, world } from './story-steps.js'
+import { get, lasting, lastPart, linkTo, patch, post, step, when, world } from './story-steps.js'
 
 const platform = `${world}/ecommerce/{store}`
 const shop = '/storefront/{publicId}'
 const email = 'paula.{telling}@example.com'
 const inQuery = email.replace('@', '%40')
 const paula = { name: 'Paula Prado', email }
-
-const theProduct = '/v1/ecomplatform/products?ids={productId}'
-const stockOf = ({ data }, { variantId }) => data[0]?.variants.find(({ id }) => id === variantId)?.stock
-/** Something that can be bought. */
-const findsProduct = step(
-  'store',
-  'Looks up what its shop sells, and takes the first that is there.',
-  get(
-    '/v1/ecomplatform/products?inStock=true&isPublished=true&limit=1',
-    undefined,
-    ({ data: [{ id, variants }] }) => ({
-      productId: id,
-      variantId: variants.find(({ isAvailable }) => isAvailable).id,
-    }),
-  ),
-  when(theProduct, ({ total }) => total === 1),
-)
-const stockIs = (by, text, stock, isDone) =>
-  step(by, text, post(`${platform}/variants/{variantId}/stock`, { stock }), when(theProduct, isDone))
-const alertSettings = '/v1/stock-notifications/settings'
-export const stockStory = [
-  step(
-    'store',
-    'Turns stock alerts on, by email.',
-    post(alertSettings, { isEnabled: true, allowEmails: true }),
-    when(alertSettings, ({ isEnabled, allowEmails }) => isEnabled && allowEmails),
-  ),
-  findsProduct,
-  stockIs('platform', 'Sells the last of it.', 0, (answer, known) => stockOf(answer, known) === 0),
-  step(
-    'customer',
-    'Leaves her email in the shop.',
-    post(`${shop}/stock-notifications`, { variantId: '{variantId}', ...paula, source: 'product-page' }),
-    when(
-      `/v1/stock-notifications/list?status=all&search=${inQuery}`,
-      ({ total }) => total > 0,
-      ({ data }) => ({ notificationId: data[0]?.id }),
-    ),
-    linkTo('/sandbox/shop/{store}/products/{productId}', 'The product in the shop'),
-  ),
-  stockIs(
-    'platform',
-    'Gets ten new ones.',
-    10,
-    (answer, known) => known.notificationId && stockOf(answer, known) === 10,
-  ),
-  step(
-    'clock',
-    'An hour passes, which alerts of one product keep between them: hers stands under “Mail that left”.',
-    post(`${world}/clock`, { advanceSeconds: 3600 }),
-    when('/v1/stock-notifications/{notificationId}', ({ status }) => status === 'sent'),
-  ),
-]
+/** What the newest mail's links carry under a name. */
+const inMail = (name, { data: [mail] }) =>
+  decodeURIComponent(new RegExp(`[?&]${name}=([\\w.%-]+)`).exec(mail.text)[1])
 
 const theOrder = '/v1/analytics/orders?search={orderNumber}'
+const ofOrder = ({ data }, { orderId }) => data.find((each) => each.orderId === orderId)
 const orderIn = ({ data }, { orderId }) => data.find(({ id }) => id === orderId)
 const orders = step(
   'customer',
@@ -85,12 +36,83 @@ const delivers = (text, done) =>
     done,
   )
 
+const theProduct = '/v1/ecomplatform/products?ids={productId}'
+const stockOf = ({ data }, { variantId }) => data[0]?.variants.find(({ id }) => id === variantId)?.stock
+/** Something that can be bought: where a new store has nothing yet, a mug. */
+const onSale = '/v1/ecomplatform/products?inStock=true&isPublished=true&limit=1'
+const findsProduct = [
+  lasting(
+    'platform',
+    'Has something on sale.',
+    post(`${platform}/products/mug-{telling}`, { name: 'Mug', price: 30, stock: 10 }),
+    when(onSale, ({ total }) => total > 0),
+  ),
+  step(
+    'store',
+    'Looks up what its shop sells, and takes the first that is there.',
+    get(onSale, undefined, ({ data: [{ id, variants }] }) => ({
+      productId: id,
+      variantId: variants.find(({ isAvailable }) => isAvailable).id,
+    })),
+    when(theProduct, ({ total }) => total === 1),
+  ),
+]
+const stockIs = (by, text, stock, isDone) =>
+  step(by, text, post(`${platform}/variants/{variantId}/stock`, { stock }), when(theProduct, isDone))
+const alertSettings = '/v1/stock-notifications/settings'
+export const stockStory = [
+  lasting(
+    'store',
+    'Turns stock alerts on, by email.',
+    post(alertSettings, { isEnabled: true, allowEmails: true }),
+    when(alertSettings, ({ isEnabled, allowEmails }) => isEnabled && allowEmails),
+  ),
+  ...findsProduct,
+  stockIs('platform', 'Sells the last of it.', 0, (answer, known) => stockOf(answer, known) === 0),
+  step(
+    'customer',
+    'Leaves her email in the shop.',
+    post(`${shop}/stock-notifications`, { variantId: '{variantId}', ...paula, source: 'product-page' }),
+    when(
+      `/v1/stock-notifications/list?status=all&search=${inQuery}`,
+      ({ total }) => total > 0,
+      ({ data }) => ({ notificationId: data[0]?.id }),
+    ),
+    linkTo('/sandbox/shop/{store}/products/{productId}', 'The product in the shop'),
+  ),
+  stockIs(
+    'platform',
+    'Gets ten new ones.',
+    10,
+    (answer, known) => known.notificationId && stockOf(answer, known) === 10,
+  ),
+  step(
+    'clock',
+    'An hour passes, which alerts of one product keep between them: hers stands under “Mail that left”.',
+    post(`${world}/clock`, { advanceSeconds: 3600 }),
+    when('/v1/stock-notifications/{notificationId}', ({ status }) => status === 'sent'),
+  ),
+  step(
+    'customer',
+    'Follows its link, and buys one: a conversion of the alert.',
+    [
+      get(`${world}/mail/outbox?to=${inQuery}`, undefined, (answer) => ({
+        clickToken: inMail('mk', answer),
+      })),
+      { ...orders.calls[0], body: { ...orders.calls[0].body, clickToken: '{clickToken}' } },
+    ],
+    when(
+      '/v1/conversions?sourceType=stock-notification',
+      (answer, known) => ofOrder(answer, known) !== undefined,
+    ),
+  ),
+]
+
 const exchangeSettings = '/v1/product-exchanges/settings'
 const theRequest = '/v1/product-exchanges/requests/{requestId}'
-const ofOrder = ({ data }, { orderId }) => data.find((each) => each.orderId === orderId)
 const requestIs = (...statuses) => when(theRequest, ({ status }) => statuses.includes(status))
 export const exchangeStory = [
-  step(
+  lasting(
     'store',
     'Takes exchanges and returns.',
     post(exchangeSettings, {
@@ -107,7 +129,7 @@ export const exchangeStory = [
     }),
     when(exchangeSettings, ({ isEnabled, returnAddress }) => isEnabled && returnAddress !== null),
   ),
-  findsProduct,
+  ...findsProduct,
   orders,
   delivers(
     'Delivers the order.',
@@ -183,10 +205,8 @@ export const exchangeStory = [
 const reviewSettings = '/v1/product-reviews/settings'
 const theDispatch = '/v1/product-reviews/dispatches?status=all&search={orderNumber}'
 const theReview = '/v1/product-reviews/{reviewId}'
-const tokenIn = ({ data }) =>
-  decodeURIComponent(/[?&]token=([\w.%-]+)/.exec(data.map(({ text }) => text).join(' '))?.[1] ?? '')
 export const reviewStory = [
-  step(
+  lasting(
     'store',
     'Asks for reviews of what was delivered.',
     post(reviewSettings, { isEnabled: true, request: { isEnabled: true, trigger: 'delivered' } }),
@@ -195,7 +215,7 @@ export const reviewStory = [
       ({ isEnabled, request }) => isEnabled && request.isEnabled && request.trigger === 'delivered',
     ),
   ),
-  findsProduct,
+  ...findsProduct,
   orders,
   delivers(
     'Delivers the order: a request for a review is planned.',
@@ -215,7 +235,7 @@ export const reviewStory = [
     'customer',
     'Opens the link of the mail, and gives five stars.',
     [
-      get(`${world}/mail/outbox?to=${inQuery}`, undefined, (answer) => ({ token: tokenIn(answer) })),
+      get(`${world}/mail/outbox?to=${inQuery}`, undefined, (answer) => ({ token: inMail('token', answer) })),
       post(`${shop}/reviews`, {
         token: '{token}',
         productId: '{productId}',

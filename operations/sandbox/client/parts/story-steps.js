@@ -12,3 +12,6 @@ export const linkTo = (path, text) => ({ path, text })
 export const world = '/sandbox/api'
 export const aMinute = post(`${world}/clock`, { advanceSeconds: 60 })
 export const lastPart = (address) => new URL(address).pathname.split('/').at(-1)
+
+/** A step that holds by itself, whatever has happened since: a setting, a connection, what is on sale. */
+export const lasting = (...parts) => ({ ...step(...parts), lasts: true })

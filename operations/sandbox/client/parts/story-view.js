@@ -132,12 +132,13 @@ function viewOf(story, say) {
   }
 
   function draw() {
-    const { next, isOver } = telling
+    const { done, isOver } = telling
+    const next = done.indexOf(false)
     const { length } = story.steps
     progress.textContent = isOver
       ? `told, ${length} steps`
       : view.lookedAt > 0
-        ? `${next} of ${length} done`
+        ? `${done.filter(Boolean).length} of ${length} done`
         : `${length} steps`
     view.shell.toggleAttribute('data-over', isOver)
     for (const [at, part] of steps.entries()) drawStep(part, at, next)

@@ -31,6 +31,15 @@ export function readied({ method, path, body, form }, known) {
   }
 }
 
+/** What a call keeps; an answer of another form says so in words that somebody can act on. */
+function keptOf({ keeps, method, path }, answer) {
+  try {
+    return keeps?.(answer) ?? {}
+  } catch {
+    throw new Error(`The answer of ${method} ${path} has nothing of what the next step needs`)
+  }
+}
+
 /**
  * `call` makes a request and answers `{ status, answer }`; what only looks is `{ quiet: true }`. `known` is what earlier
  * steps found out, kept by whoever begins the telling.
@@ -45,13 +54,8 @@ export class Telling {
     this.call = call
   }
 
-  /** The first step that is not done; all of them: their count. */
-  get next() {
-    return this.done.lastIndexOf(true) + 1
-  }
-
   get isOver() {
-    return this.next === this.story.steps.length
+    return this.done.every(Boolean)
   }
 
   /** What an earlier step must find out before this one; a later call of a step goes by the one before it. */
@@ -60,8 +64,8 @@ export class Telling {
   }
 
   /**
-   * Looks how far the world is, from the end: a step is behind whoever is past a later one, and the store's key may ask
-   * for little. What is learned there may be what the next step waits for.
+   * Looks how far the world is, from the end: a step is behind whoever is past a later one, but for those that last,
+   * which must be so now. The store's key may ask for little. What is learned may be what the next step waits for.
    */
   async look() {
     const answers = new Map()
@@ -70,10 +74,14 @@ export class Telling {
     for (let before = -2; before < last; ) {
       before = last
       for (let at = steps.length - 1; at > last; at -= 1) {
-        if (await this.isDone(steps[at], answers)) last = at
+        if (!steps[at].lasts && (await this.isDone(steps[at], answers))) last = at
       }
     }
-    this.done = steps.map((_, at) => at <= last)
+    const done = []
+    for (const [at, step] of steps.entries()) {
+      done.push(step.lasts ? await this.isDone(step, answers) : at <= last)
+    }
+    this.done = done
   }
 
   async isDone({ reads, learns, isDone }, answers) {
@@ -97,7 +105,7 @@ export class Telling {
       const { status, answer } = await this.call(request)
       this.told[at].push({ request, status, answer })
       if (status >= 400) break
-      Object.assign(this.known, each.keeps?.(answer) ?? {})
+      Object.assign(this.known, keptOf(each, answer))
     }
     await this.call(
       { method: 'POST', path: '/sandbox/api/jobs/drain', body: { timeoutSeconds: 10 } },
