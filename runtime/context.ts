@@ -21,6 +21,7 @@ import { newId } from '#runtime/values/ids'
 import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
 import type { Adapters } from './ports/adapters.ts'
+import { mailOfStore } from './ports/mail/port.ts'
 import type { Role } from './roles.ts'
 import type { z } from './schema.ts'
 
@@ -107,6 +108,7 @@ export class Context {
   readonly #mode: Mode
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
+  #adapters: Adapters | null = null
   #db: TenantDb | null = null
   #statements = 0
 
@@ -130,7 +132,9 @@ export class Context {
     return this.services.clock
   }
   get adapters(): Adapters {
-    return this.services.adapters
+    const { adapters } = this.services
+    this.#adapters ??= { ...adapters, mail: mailOfStore(adapters.mail, this.store.id) }
+    return this.#adapters
   }
   get settings(): Settings {
     return this.services.settings

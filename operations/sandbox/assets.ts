@@ -1,5 +1,5 @@
 /** The files of the sandbox's page. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 
 const folder = new URL('./client/', import.meta.url)
 const types: Record<string, string> = {
@@ -7,6 +7,10 @@ const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
 }
+
+/** The parts of its script, by name: nothing else of a folder is answered. */
+const parts: ReadonlySet<string> = new Set(await readdir(new URL('parts/', folder)))
+export const isPart = (name: string): boolean => parts.has(name)
 
 /** An answer with one of them. */
 export async function asset(name: string): Promise<Response> {
@@ -17,7 +21,7 @@ export async function asset(name: string): Promise<Response> {
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'content-security-policy':
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
         "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     },
   })

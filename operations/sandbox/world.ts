@@ -4,7 +4,7 @@ import { requireStoreId } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import type { PlatformOrder, Product } from '#runtime/ports/ecommerce/port'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
-import { stepsOf } from '#runtime/ports/messaging/sandbox-changes'
+import { messagesOf } from './messages.ts'
 
 const shown = 30
 
@@ -46,33 +46,6 @@ const nothing = {
   orders: [],
   checkouts: [],
   modes: up,
-}
-
-async function messagesOf(ctx: SystemContext, storeId: string) {
-  const rows = await ctx.root
-    .selectFrom('sandbox_messages')
-    .select(['id', 'phone', 'kind', 'content', 'stage', 'sent_at'])
-    .where('store_id', '=', storeId)
-    .orderBy('sent_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(shown)
-    .execute()
-  return rows.map(({ id, phone, kind, content, stage, sent_at }) => {
-    const { text, template, parameters } = content as {
-      text?: string | null
-      template?: { name: string }
-      parameters?: { body?: string[] }
-    }
-    const told = template ? `${template.name}: ${(parameters?.body ?? []).join(', ')}` : null
-    return {
-      id,
-      phone,
-      kind,
-      text: text ?? told,
-      status: stepsOf(phone)[stage - 1]?.happens ?? 'sent',
-      sentAt: sent_at.toISOString(),
-    }
-  })
 }
 
 async function mailOf(ctx: SystemContext, storeId: string) {

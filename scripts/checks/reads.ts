@@ -34,7 +34,7 @@ export const foreignReads: Readonly<Record<string, readonly string[]>> = {
   payments: ['store'],
   product_snapshot_variants: ['bars', 'exchanges', 'product-page', 'reviews', 'stock'],
   product_snapshots: ['automations', 'bars', 'exchanges', 'product-page', 'reviews', 'stock'],
-  provider_events: ['inbox', 'messaging'],
+  provider_events: ['inbox', 'messaging', 'sandbox'],
   sandbox_modes: ['sandbox'],
   storefront_events: ['bars'],
   stores: ['automations', 'campaigns', 'inbox', 'messaging', 'sandbox', 'statistics', 'storefront'],

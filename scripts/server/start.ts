@@ -59,6 +59,7 @@ The demo store Aurora Supply is ready. Its key, shown this once:
   ${demoKey}
 Try it:
   curl -H 'Authorization: Bearer ${demoKey}' ${url}/v1/campaigns
+Or in a browser, told as stories: ${url}/sandbox#key=${demoKey}
 Every operation: ${url}/v1/openapi.json
 `
 }

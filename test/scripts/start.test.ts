@@ -74,6 +74,7 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   const first = await start(env, /Every operation: \S+\n/)
   const [, key, url] = /curl -H 'Authorization: Bearer (\S+)' (\S+)/.exec(first.printed)!
   expect(first.printed).toContain(`Listening on ${new URL(url!).origin}`)
+  expect(first.printed).toContain(`${new URL(url!).origin}/sandbox#key=${key}\n`)
   const response = await fetch(url!, { headers: { authorization: `Bearer ${key}` } })
   expect(response.status).toBe(200)
   expect(((await response.json()) as { total: number }).total).toBe(9)

@@ -1,65 +1,30 @@
 /** The sandbox's page: shows what the world outside holds, and acts on it through /sandbox/api. */
-const byId = (id) => document.getElementById(id)
+import { ask, call, faultOf, keepKey, keyOf, onRequest } from './parts/calls.js'
+import { showCharts } from './parts/charts.js'
+import { button, byId, element, fill, quiet, time } from './parts/dom.js'
+import { showPhones } from './parts/phones.js'
+import { lookAgain, showStories } from './parts/story-view.js'
+import { beginTimeline, showTimeline } from './parts/timeline.js'
+
 const chosen = () => byId('store').value
 let shown = ''
-
-/** A JSON call; what is refused is told to the reader. */
-async function ask(path, body) {
-  const response = await fetch(`/sandbox/api${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new Error(answer.error ? answer.error.message : `HTTP ${response.status}`)
-  return answer
+let shownEvents = ''
+/** The store that the page acts as. */
+let acting = null
+const say = (text) => {
+  byId('status').textContent = text
 }
 
 /** Does something and says how it went; then looks again. */
 async function act(what, doing) {
-  byId('status').textContent = `${what}…`
+  say(`${what}…`)
   try {
     await doing()
-    byId('status').textContent = `${what}: done`
+    say(`${what}: done`)
   } catch (error) {
-    byId('status').textContent = `${what}: ${error.message}`
+    say(`${what}: ${error.message}`)
   }
   await refresh()
-}
-
-/** An element with texts and elements in it; texts are never read as HTML. */
-function element(name, attributes, ...children) {
-  const made = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === 'onclick') made.addEventListener('click', value)
-    else made.setAttribute(key, value)
-  }
-  made.append(...children)
-  return made
-}
-
-const button = (text, onclick) => element('button', { type: 'button', onclick }, text)
-const quiet = (text) => element('div', { class: 'quiet' }, text)
-const time = (instant) => new Date(instant).toLocaleString()
-
-function fill(id, items, none) {
-  byId(id).replaceChildren(...(items.length > 0 ? items : [element('li', {}, none)]))
-}
-
-function showMessages(messages) {
-  fill(
-    'messages',
-    messages.map((message) =>
-      element(
-        'li',
-        {},
-        quiet(`to ${message.phone}, ${time(message.sentAt)}`),
-        element('div', {}, message.text || `(${message.kind})`),
-        quiet(message.status),
-      ),
-    ),
-    'Nothing has left yet.',
-  )
 }
 
 function showMail(mail) {
@@ -193,16 +158,34 @@ function show(world) {
   byId('provider-mode').textContent = world.modes.messaging
   byId('billing-mode').textContent = world.modes.billing
   byId('shop-mode').textContent = world.modes.ecommerce
-  showMessages(world.messages)
+  showPhones(chosen(), world.messages, (message) => act(`${message.phone} writes`, () => write(message)))
   showMail(world.mail)
   showConnection(world)
   showShop(world)
   showBilling(world)
 }
 
+/** One look after the other: an older answer that comes late would take back what a newer one has shown. */
+let looking = Promise.resolve()
+let isNextQueued = false
+function refresh() {
+  if (isNextQueued) return looking
+  isNextQueued = true
+  const next = looking.then(() => {
+    isNextQueued = false
+    return look()
+  })
+  looking = next.catch(() => {})
+  return next
+}
+
 /** Looks at the world; draws it only where it is another, so that nobody loses their place. */
-async function refresh() {
-  const world = await ask(`/world${chosen() ? `?store=${encodeURIComponent(chosen())}` : ''}`)
+async function look() {
+  const wanted = chosen()
+  const of = wanted ? `?store=${encodeURIComponent(wanted)}` : ''
+  const world = await ask(`/world${of}`, undefined, { quiet: true })
+  // Another store was chosen meanwhile: the next look is at that.
+  if (wanted !== chosen()) return
   const { stores } = world
   if (byId('store').options.length !== stores.length) {
     const kept = chosen()
@@ -211,10 +194,56 @@ async function refresh() {
   }
   const { clock, ...rest } = world
   showClock(clock)
+  const store = chosen()
+  const hasHappened = await lookAtTimeline(clock)
+  if (store !== chosen()) return
   const text = JSON.stringify(rest)
-  if (text === shown) return
+  const isAnother = text !== shown
   shown = text
-  show(world)
+  if (isAnother) show(world)
+  await lookAgain(isAnother || hasHappened)
+}
+
+/** Whether more has happened since the last look. */
+async function lookAtTimeline({ offsetSeconds }) {
+  if (!chosen()) return false
+  const wanted = chosen()
+  const { data } = await ask(`/timeline?store=${encodeURIComponent(wanted)}`, undefined, { quiet: true })
+  if (wanted !== chosen()) return false
+  showTimeline(data, offsetSeconds)
+  const text = JSON.stringify(data)
+  const isAnother = text !== shownEvents
+  shownEvents = text
+  return isAnother
+}
+
+/** The chosen store is another, or its key is: what the page does as the store follows. */
+async function actAsChosen() {
+  const key = keyOf(chosen())
+  const { status, answer } = key
+    ? await call({ method: 'GET', path: '/v1/store' }, { key, quiet: true })
+    : { status: 0, answer: null }
+  if (key && status === 401) keepKey(chosen(), null)
+  acting = status === 200 ? answer : null
+  byId('acting').textContent = acting
+    ? `The page acts as ${acting.name}. The key stays in this tab.`
+    : key
+      ? `The key was refused: ${faultOf(status, answer)}`
+      : 'Without a key the page plays the world outside alone.'
+  byId('forget').hidden = !acting
+  byId('shop-link').href = `/sandbox/shop/${encodeURIComponent(chosen())}`
+  byId('operations-found').replaceChildren()
+  showStories(acting, say)
+  await showCharts(acting ? key : null)
+}
+
+/** Which store a key is of, only the API can say. */
+async function takeKey(key) {
+  const { status, answer } = await call({ method: 'GET', path: '/v1/store' }, { key, quiet: true })
+  if (status !== 200) throw new Error(faultOf(status, answer))
+  keepKey(answer.slug, key)
+  byId('store').value = answer.slug
+  await actAsChosen()
 }
 
 function onSubmit(id, what, doing) {
@@ -225,11 +254,11 @@ function onSubmit(id, what, doing) {
   })
 }
 
-const write = (fields, text) => ask(`/messaging/${chosen()}/inbound`, { type: 'text', ...fields, text })
-onSubmit('inbound', 'Message to the store', (fields) => write(fields, fields.text))
+const write = (message) => ask(`/messaging/${chosen()}/inbound`, { type: 'text', ...message })
+onSubmit('inbound', 'Message to the store', (fields) => write(fields))
 byId('say-stop').addEventListener('click', () => {
-  const { text: _, ...fields } = Object.fromEntries(new FormData(byId('inbound')))
-  act('STOP', () => write(fields, 'STOP'))
+  const fields = Object.fromEntries(new FormData(byId('inbound')))
+  act('STOP', () => write({ ...fields, text: 'STOP' }))
 })
 onSubmit('scan', 'Scan', (fields, form) =>
   ask('/messaging/scan', { ...fields, payload: form.dataset.payload }),
@@ -263,14 +292,64 @@ for (const [id, port] of Object.entries(doors)) {
   }
 }
 
-byId('store').addEventListener('change', () => refresh())
-/** One look after the other, also where one takes long. */
+byId('store').addEventListener('change', async () => {
+  await actAsChosen()
+  await refresh()
+})
+byId('key').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const key = byId('key-text').value.trim()
+  byId('key-text').value = ''
+  act('The key', () => takeKey(key))
+})
+byId('forget').addEventListener('click', async () => {
+  keepKey(chosen(), null)
+  await actAsChosen()
+})
+byId('draw').addEventListener('click', () => showCharts(acting ? keyOf(chosen()) : null))
+byId('operations').addEventListener('submit', (event) => {
+  event.preventDefault()
+  act('Operations', lookUpOperations)
+})
+
+async function lookUpOperations() {
+  if (!acting) throw new Error('give the key of the store first')
+  const { status, answer } = await call({ method: 'GET', path: '/v1/operations' }, { key: keyOf(chosen()) })
+  if (status !== 200) throw new Error(faultOf(status, answer))
+  const words = byId('operations-search').value.toLowerCase().split(/\s+/)
+  const found = answer.data.filter(({ method, path, description }) =>
+    words.every((word) => `${method} ${path} ${description}`.toLowerCase().includes(word)),
+  )
+  fill(
+    'operations-found',
+    found.map(({ method, path, description }) =>
+      element('li', {}, element('code', {}, `${method} /v1${path}`), quiet(description)),
+    ),
+    'None has these words.',
+  )
+}
+
 async function keepLooking() {
   try {
     await refresh()
   } catch (error) {
-    byId('status').textContent = error.message
+    say(error.message)
   }
   setTimeout(keepLooking, 2000)
 }
-keepLooking()
+
+/** A key comes after the address's `#`, which no browser sends to a server; it leaves the address at once. */
+async function begin() {
+  beginTimeline()
+  // Whoever has no mouse scrolls them too.
+  for (const list of document.querySelectorAll('.list')) list.tabIndex = 0
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  const named = new URLSearchParams(location.search).get('store')
+  if (given) history.replaceState(null, '', `${location.pathname}${location.search}`)
+  await keepLooking()
+  if (named && [...byId('store').options].some(({ value }) => value === named)) byId('store').value = named
+  onRequest(() => refresh().catch(() => {}))
+  if (given) await act('The key', () => takeKey(given))
+  else await actAsChosen()
+}
+begin()

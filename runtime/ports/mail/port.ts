@@ -22,10 +22,18 @@ export interface MailPort {
     attachments?: { fileName: string; contentType: string; content: Uint8Array }[]
     /** The same key is the same message: `messageId` is equal, and a second send is harmless. */
     idempotencyKey: string
+    /** Whose mail it is, where it is a store's: the sandbox keeps it by that. */
+    storeId?: string
   }): Promise<{ messageId: string }>
 }
 
 export type Mail = Parameters<MailPort['send']>[0]
+
+/** The same way out, for the mail of a store. */
+export const mailOfStore = (mail: MailPort, storeId: string): MailPort => ({
+  check: () => mail.check(),
+  send: (each) => mail.send({ ...each, storeId }),
+})
 
 /** Why a mail server refuses for good. */
 export const mailRefusals = ['invalid-recipient', 'recipient-refused', 'message-refused'] as const

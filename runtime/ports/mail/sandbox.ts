@@ -78,7 +78,7 @@ export function sandboxMail(options: {
           .insertInto('sandbox_mail')
           .values({
             id,
-            store_id: storeId,
+            store_id: mail.storeId ?? storeId,
             to_address: mail.to,
             from_address: mail.from ?? null,
             reply_to: mail.replyTo ?? null,

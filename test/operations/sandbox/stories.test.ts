@@ -1,0 +1,255 @@
+/** The six stories, each told to its end by pressing the buttons of the page; what came of it is asked of the API. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { wholeRegistry } from '#test/support/app'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+
+interface Call {
+  method: string
+  path: string
+}
+interface Step {
+  text: string
+  calls: Call[]
+  reads: string
+  link?: { path: string }
+}
+interface Story {
+  id: string
+  title: string
+  steps: Step[]
+}
+
+const { app, url } = await servedApp()
+const file = '../../../operations/sandbox/client/parts/stories.js'
+const { stories } = (await import(new URL(file, import.meta.url).href)) as { stories: Story[] }
+const timeout = 120_000
+
+const found = async (shop: Shop, path: string) => {
+  const { status, body } = await shop.request('GET', path)
+  expect([path, status]).toEqual([path, 200])
+  return body
+}
+
+/** The page as a store, whose key came with the link. */
+async function pageOf(shop: Shop) {
+  const { page, asked, faults } = await openPage()
+  page.setDefaultTimeout(20_000)
+  await page.goto(`${url}/sandbox#key=${shop.key}`)
+  await page.getByText('The page acts as').waitFor()
+  return { page, asked, faults }
+}
+
+/** Presses the button of each step that the world is not past yet; how many were pressed. */
+async function tell(page: Page, id: string): Promise<number> {
+  const { steps } = stories.find((each) => each.id === id)!
+  await page.locator(`[data-story="${id}"] > summary`).click()
+  await page.locator(`[data-story="${id}"] > summary`).getByText('done').waitFor()
+  let pressed = 0
+  for (const [at] of steps.entries()) {
+    const step = page.locator(`[data-story="${id}"] .step`).nth(at)
+    if ((await step.getAttribute('data-done')) !== null) continue
+    await step.getByRole('button', { name: 'Do it' }).click()
+    await expect.poll(() => step.getAttribute('data-done'), { timeout: 20_000 }).not.toBeNull()
+    pressed += 1
+  }
+  await page.locator(`[data-story="${id}"][data-over]`).waitFor()
+  return pressed
+}
+
+/** What a shop's customers of this telling are called by. */
+const toldOf = async (page: Page, shop: Shop, id: string): Promise<Record<string, string>> => {
+  const kept = await page.evaluate<string>(`sessionStorage.getItem('sandbox-stories')`)
+  return JSON.parse(kept)[`${shop.slug} ${id}`]
+}
+
+describe('the steps as data', async () => {
+  const registry = await wholeRegistry()
+  const routes = [
+    ...registry.operations.map(({ spec }) => ({ method: spec.method, path: `/v1${spec.path}` })),
+    ...registry.pages,
+  ].map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  }))
+  const exists = (method: string, path: string): boolean =>
+    routes.some((route) => route.method === method && route.pattern.test(path.split('?')[0]!))
+
+  test('there are six, each with an end that is read', () => {
+    expect(stories.map(({ id }) => id)).toEqual([
+      'inbox',
+      'campaign',
+      'subscription',
+      'stock',
+      'exchange',
+      'review',
+    ])
+    expect(exists('GET', '/v1/no-such-thing')).toBe(false)
+  })
+
+  test.each(stories.map(({ id, steps }) => [id, steps] as const))(
+    '%s calls only what there is',
+    (_id, steps) => {
+      for (const { text, calls, reads, link } of steps) {
+        const all = [
+          ...calls,
+          { method: 'GET', path: reads },
+          ...(link ? [{ method: 'GET', path: link.path }] : []),
+        ]
+        for (const { method, path } of all) expect([text, method, path, exists(method, path)]).toContain(true)
+        // The API's own half is asked of the API, and the world's of the world: nothing in between.
+        for (const { path } of calls) expect(path).toMatch(/^\/(v1|sandbox|storefront)\//)
+      }
+    },
+  )
+})
+
+describe.skipIf(!hasChromium)('told in a browser', () => {
+  const cleanly = (asked: string[], faults: string[]): void => {
+    expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
+    expect(faults).toEqual([])
+  }
+
+  test('a phone is paired, and a customer answered in the inbox', { timeout }, async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await pageOf(shop)
+    expect(await tell(page, 'inbox')).toBe(11)
+    const session = await found(shop, '/messaging/session')
+    expect([session.qr.status, session.official.status]).toEqual(['connected', 'connected'])
+    const { data } = await found(shop, '/inbox/conversations')
+    expect(data).toMatchObject([{ contactName: 'Paula Prado', status: 'closed', unreadCount: 0 }])
+    const { data: messages } = await found(shop, `/inbox/conversations/${data[0].id}/messages`)
+    expect(messages.map(({ direction, status }: Record<string, string>) => [direction, status])).toEqual([
+      ['outbound', 'read'],
+      ['inbound', 'received'],
+    ])
+    const phone = page.getByRole('article', { name: `Phone ${data[0].phone}` })
+    await phone.getByText('Do you ship to Lisbon?').waitFor()
+    await phone.getByText('Yes, in five days.').waitFor()
+    cleanly(asked, faults)
+  })
+
+  test('a campaign: list, template, sent, delivered; and a button is pressed', { timeout }, async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await pageOf(shop)
+    expect(await tell(page, 'campaign')).toBe(9)
+    const { templateId, campaignId, telling } = await toldOf(page, shop, 'campaign')
+    expect(await found(shop, `/messaging/templates/${templateId}`)).toMatchObject({ status: 'approved' })
+    expect(await found(shop, `/campaigns/${campaignId}`)).toMatchObject({
+      status: 'sent',
+      counters: { total: 3, read: 2, failed: 1 },
+    })
+
+    expect((await shop.request('POST', '/inbox/enable')).status).toBe(200)
+    const phone = page.getByRole('article', { name: `Phone +551198${telling}021` })
+    await phone.getByText('Spring is here').waitFor()
+    await phone.getByText('Hi Paula, new colours have come in. Want to see them first?').waitFor()
+    await phone.getByText('Reply STOP to hear no more').waitFor()
+    expect(await phone.getByRole('link', { name: 'Open the shop' }).getAttribute('href')).toBe(
+      'https://shop.example/spring',
+    )
+    await phone.getByRole('button', { name: 'Show me' }).click()
+    await page.getByRole('status').getByText('writes: done').waitFor()
+    await app.drainJobs()
+    const { data } = await found(shop, '/inbox/conversations')
+    expect(data).toMatchObject([{ phone: `+551198${telling}021`, lastMessagePreview: 'Show me' }])
+    expect(await phone.locator('.bubble:not(.from-store)').getByText('Show me').count()).toBe(1)
+    cleanly(asked, faults)
+  })
+
+  test('a plan is paid, made larger, and its card changed', { timeout }, async () => {
+    const shop = await store(app, { plan: null })
+    const { page, asked, faults } = await pageOf(shop)
+    // A trial needs no cancelling.
+    expect(await tell(page, 'subscription')).toBe(5)
+    expect(await found(shop, '/subscription')).toMatchObject({
+      status: 'active',
+      planId: 'scale',
+      paymentMethod: { last4: '0341' },
+    })
+    const { data } = await found(shop, '/subscription/payments')
+    expect(data.map(({ planId, status }: Record<string, string>) => [planId, status])).toEqual([
+      ['scale', 'approved'],
+      ['growth', 'approved'],
+    ])
+    cleanly(asked, faults)
+  })
+
+  test('stock returns, the alert arrives, and brings an order', { timeout }, async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await pageOf(shop)
+    await tell(page, 'stock')
+    const { notificationId, telling } = await toldOf(page, shop, 'stock')
+    const email = `paula.${telling}@example.com`
+    expect(await found(shop, `/stock-notifications/${notificationId}`)).toMatchObject({
+      status: 'sent',
+      email,
+    })
+    const mail = page.getByRole('list', { name: 'Mail, newest first' })
+    await mail.getByText(email).first().waitFor()
+    const { totals } = await found(shop, '/conversions/summary')
+    expect(totals).toMatchObject({ orders: 1, bySource: { 'stock-notification': { orders: 1 } } })
+    await page.getByRole('button', { name: 'Draw again' }).click()
+    await page.getByRole('img', { name: `Conversions, ${totals.revenue} from`, exact: false }).waitFor()
+    cleanly(asked, faults)
+  })
+
+  test('an exchange request, from the order to the refund', { timeout }, async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await pageOf(shop)
+    expect(await tell(page, 'exchange')).toBe(10)
+    const { requestId, orderNumber } = await toldOf(page, shop, 'exchange')
+    expect(await found(shop, `/product-exchanges/requests/${requestId}`)).toMatchObject({
+      type: 'return',
+      status: 'completed',
+    })
+    const { data } = await found(shop, `/analytics/orders?search=${orderNumber}`)
+    expect(data[0]).toMatchObject({ paymentStatus: 'refunded', refundedTotal: data[0].total })
+    cleanly(asked, faults)
+  })
+
+  test('a review, from the request to the stars', { timeout }, async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await pageOf(shop)
+    await tell(page, 'review')
+    const { reviewId, productId } = await toldOf(page, shop, 'review')
+    expect(await found(shop, `/product-reviews/${reviewId}`)).toMatchObject({
+      status: 'approved',
+      rating: 5,
+      verified: true,
+      source: 'request',
+      reply: { text: 'Thank you, Paula!' },
+    })
+    await page.goto(`${url}/sandbox/shop/${shop.slug}/products/${productId}`)
+    await page.getByText('Just as I hoped').waitFor()
+    cleanly(asked, faults)
+  })
+
+  test('a step is done by the world, not by its button', { timeout }, async () => {
+    const shop: ConnectedShop = await connectedStore(app)
+    const { page } = await pageOf(shop)
+    const stock = page.locator('[data-story="stock"]')
+    await stock.locator('> summary').click()
+    // Something is on sale; the alerts are off.
+    await stock.getByText('1 of 8 done').waitFor()
+    expect(await stock.locator('.step').nth(0).getAttribute('data-done')).toBeNull()
+    await shop.request('POST', '/stock-notifications/settings', {
+      body: { isEnabled: true, allowEmails: true },
+    })
+    // Something happens, so that the page looks again.
+    await shop.sell({})
+    await stock.getByText('2 of 8 done').waitFor()
+    // What is refused is told, and leaves the step where it was.
+    await page.route('**/v1/ecomplatform/products?inStock*', (route) =>
+      route.fulfill({
+        status: 503,
+        json: { error: { code: 'unavailable', message: 'The platform is away' } },
+      }),
+    )
+    await stock.locator('.step').nth(2).getByRole('button', { name: 'Do it' }).click()
+    await stock.getByRole('alert').getByText('The platform is away').waitFor()
+    expect(await stock.locator('.step').nth(2).getAttribute('data-done')).toBeNull()
+  })
+})
