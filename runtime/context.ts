@@ -21,7 +21,7 @@ import { newId } from '#runtime/values/ids'
 import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
 import type { Adapters } from './ports/adapters.ts'
-import { mailOfStore } from './ports/mail/port.ts'
+import { mailOfStore } from './ports/heard.ts'
 import type { Role } from './roles.ts'
 import type { z } from './schema.ts'
 

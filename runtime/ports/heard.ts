@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import type { Adapters } from './adapters.ts'
 import { Throttled, Unavailable } from './errors.ts'
+import type { MailPort } from './mail/port.ts'
 import type { Finding, ProviderStore } from './provider.ts'
 
 export const portNames = ['ecommerce', 'messaging', 'mailingList', 'billing', 'mail', 'storage'] as const
@@ -78,6 +79,13 @@ export const troubleOf = (error: unknown): Trouble | null =>
 
 /** The adapter itself: what is asked of it is heard by nobody. */
 export const unheard = <T extends object>(adapter: T): T => (targets.get(adapter) as T | undefined) ?? adapter
+
+/** The same way out, for the mail of a store. */
+export function mailOfStore(mail: MailPort, storeId: string): MailPort {
+  const own: MailPort = { check: () => mail.check(), send: (each) => mail.send({ ...each, storeId }) }
+  targets.set(own, unheard(mail))
+  return own
+}
 
 /** Writing it down waits for a database that the caller may hold in a transaction: not for ever. */
 const heardWithinMs = 1_000

@@ -29,12 +29,6 @@ export interface MailPort {
 
 export type Mail = Parameters<MailPort['send']>[0]
 
-/** The same way out, for the mail of a store. */
-export const mailOfStore = (mail: MailPort, storeId: string): MailPort => ({
-  check: () => mail.check(),
-  send: (each) => mail.send({ ...each, storeId }),
-})
-
 /** Why a mail server refuses for good. */
 export const mailRefusals = ['invalid-recipient', 'recipient-refused', 'message-refused'] as const
 export type MailRefusal = (typeof mailRefusals)[number]
