@@ -5,17 +5,15 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type Dialect,
-  type DialectAdapter,
   type Driver,
   Kysely,
-  type QueryCompiler,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
 import type { Database, Hold } from './database.ts'
 import type { Tables } from './tables.ts'
+import { WrappedConnection, WrappedDialect, WrappedDriver } from './wrapping.ts'
 
 /** `dialect`: of the same database, whose drivers keep transactions of different Kyselys apart. */
 export function revocable(database: Database, dialect: Dialect, hold: Hold): Database {
@@ -50,76 +48,55 @@ export function revocable(database: Database, dialect: Dialect, hold: Hold): Dat
   return made
 }
 
-class RevocableDialect implements Dialect {
-  readonly #inner: Dialect
+class RevocableDialect extends WrappedDialect {
   readonly #hold: Hold
   constructor(inner: Dialect, hold: Hold) {
-    this.#inner = inner
+    super(inner)
     this.#hold = hold
   }
   createDriver(): Driver {
-    return new RevocableDriver(this.#inner.createDriver(), this.#hold)
-  }
-  createQueryCompiler(): QueryCompiler {
-    return this.#inner.createQueryCompiler()
-  }
-  createAdapter(): DialectAdapter {
-    return this.#inner.createAdapter()
-  }
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return this.#inner.createIntrospector(db)
+    return new RevocableDriver(this.inner.createDriver(), this.#hold)
   }
 }
 
-class RevocableDriver implements Driver {
-  readonly #inner: Driver
+class RevocableDriver extends WrappedDriver {
   readonly #hold: Hold
   constructor(inner: Driver, hold: Hold) {
-    this.#inner = inner
+    super(inner)
     this.#hold = hold
-  }
-  init(): Promise<void> {
-    return this.#inner.init()
   }
   /** Always: Kysely would keep the turn of one that was refused here. */
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new RevocableConnection(await this.#inner.acquireConnection(), this.#hold)
+    return new RevocableConnection(await this.inner.acquireConnection(), this.#hold)
   }
-  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
     this.#hold.throwIfAborted()
-    await this.#inner.beginTransaction(innerOf(connection), settings)
+    await super.beginTransaction(connection, settings)
   }
   /** Kysely rolls back what could not be committed. */
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     this.#hold.throwIfAborted()
-    await this.#inner.commitTransaction(innerOf(connection))
-  }
-  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#inner.rollbackTransaction(innerOf(connection))
-  }
-  releaseConnection(connection: DatabaseConnection): Promise<void> {
-    return this.#inner.releaseConnection(innerOf(connection))
+    await super.commitTransaction(connection)
   }
   /** What the connections belong to stays open. */
-  async destroy(): Promise<void> {}
+  override async destroy(): Promise<void> {}
 }
 
-const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
-  (connection as RevocableConnection).inner
-
-class RevocableConnection implements DatabaseConnection {
-  readonly inner: DatabaseConnection
+class RevocableConnection extends WrappedConnection {
   readonly #hold: Hold
   constructor(inner: DatabaseConnection, hold: Hold) {
-    this.inner = inner
+    super(inner)
     this.#hold = hold
   }
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.#hold.throwIfAborted()
-    return this.inner.executeQuery<R>(query)
+    return super.executeQuery<R>(query)
   }
-  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+  override streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
     this.#hold.throwIfAborted()
-    return this.inner.streamQuery<R>(query, chunkSize)
+    return super.streamQuery<R>(query, chunkSize)
   }
 }

@@ -10,15 +10,12 @@ import {
   CompiledQuery,
   createQueryId,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type DeleteQueryNode,
   type Dialect,
-  type DialectAdapter,
   type Driver,
   FromNode,
   IdentifierNode,
   type InsertQueryNode,
-  type Kysely,
   type OperationNode,
   type QueryCompiler,
   type QueryResult,
@@ -33,91 +30,49 @@ import {
   type UpdateQueryNode,
 } from 'kysely'
 import type { Distribution } from '../postgres/distribution.ts'
+import { WrappedConnection, WrappedDialect, WrappedDriver } from '../wrapping.ts'
 import { type Listed, listed } from './listed.ts'
 
 type Write = InsertQueryNode | UpdateQueryNode | DeleteQueryNode
 type Keys = Readonly<Record<string, string | null>>
 
-export class ListingDialect implements Dialect {
-  readonly #inner: Dialect
+export class ListingDialect extends WrappedDialect {
   readonly #distribution: Distribution
   constructor(inner: Dialect, distribution: Distribution) {
-    this.#inner = inner
+    super(inner)
     this.#distribution = distribution
   }
   createDriver(): Driver {
-    const compiler = this.#inner.createQueryCompiler()
-    return new ListingDriver(this.#inner.createDriver(), compiler, this.#distribution)
-  }
-  createQueryCompiler(): QueryCompiler {
-    return this.#inner.createQueryCompiler()
-  }
-  createAdapter(): DialectAdapter {
-    return this.#inner.createAdapter()
-  }
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return this.#inner.createIntrospector(db)
+    const compiler = this.inner.createQueryCompiler()
+    return new ListingDriver(this.inner.createDriver(), compiler, this.#distribution)
   }
 }
 
-class ListingDriver implements Driver {
-  readonly #inner: Driver
+class ListingDriver extends WrappedDriver {
   readonly #compiler: QueryCompiler
   readonly #distribution: Distribution
   constructor(inner: Driver, compiler: QueryCompiler, distribution: Distribution) {
-    this.#inner = inner
+    super(inner)
     this.#compiler = compiler
     this.#distribution = distribution
   }
-  init(): Promise<void> {
-    return this.#inner.init()
-  }
   async acquireConnection(): Promise<DatabaseConnection> {
-    const connection = await this.#inner.acquireConnection()
+    const connection = await this.inner.acquireConnection()
     if (this.#distribution.known === false) return connection
     return new ListingConnection(connection, {
-      driver: this.#inner,
+      driver: this.inner,
       compiler: this.#compiler,
       distribution: this.#distribution,
     })
   }
-  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await this.#inner.beginTransaction(innerOf(connection), settings)
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    await super.beginTransaction(connection, settings)
     if (connection instanceof ListingConnection) connection.isInTransaction = true
   }
-  commitTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#inner.commitTransaction(innerOf(connection))
-  }
-  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#inner.rollbackTransaction(innerOf(connection))
-  }
-  async savepoint(connection: DatabaseConnection, name: string, compile: QueryCompiler['compileQuery']) {
-    await this.#inner.savepoint?.(innerOf(connection), name, compile)
-  }
-  async rollbackToSavepoint(
-    connection: DatabaseConnection,
-    name: string,
-    compile: QueryCompiler['compileQuery'],
-  ) {
-    await this.#inner.rollbackToSavepoint?.(innerOf(connection), name, compile)
-  }
-  async releaseSavepoint(
-    connection: DatabaseConnection,
-    name: string,
-    compile: QueryCompiler['compileQuery'],
-  ) {
-    await this.#inner.releaseSavepoint?.(innerOf(connection), name, compile)
-  }
-  releaseConnection(connection: DatabaseConnection): Promise<void> {
-    return this.#inner.releaseConnection(innerOf(connection))
-  }
-  destroy(): Promise<void> {
-    return this.#inner.destroy()
-  }
 }
-
-const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
-  connection instanceof ListingConnection ? connection.inner : connection
 
 interface Parts {
   driver: Driver
@@ -125,16 +80,15 @@ interface Parts {
   distribution: Distribution
 }
 
-class ListingConnection implements DatabaseConnection {
-  readonly inner: DatabaseConnection
+class ListingConnection extends WrappedConnection {
   isInTransaction = false
   readonly #parts: Parts
   constructor(inner: DatabaseConnection, parts: Parts) {
-    this.inner = inner
+    super(inner)
     this.#parts = parts
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const write = writeOf(query.query)
     if (!write || !(await this.#isFollowed())) return this.inner.executeQuery<R>(query)
     if (write.refusal) throw new Error(write.refusal)
@@ -148,10 +102,6 @@ class ListingConnection implements DatabaseConnection {
       await this.#parts.driver.rollbackTransaction(this.inner)
       throw error
     }
-  }
-
-  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
-    return this.inner.streamQuery<R>(query, chunkSize)
   }
 
   #isFollowed(): boolean | Promise<boolean> {

@@ -1,0 +1,84 @@
+/** A dialect of Kysely around another: what is not its own is the other's. */
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  DatabaseIntrospector,
+  Dialect,
+  DialectAdapter,
+  Driver,
+  Kysely,
+  QueryCompiler,
+  QueryResult,
+  TransactionSettings,
+} from 'kysely'
+
+export abstract class WrappedDialect implements Dialect {
+  protected readonly inner: Dialect
+  constructor(inner: Dialect) {
+    this.inner = inner
+  }
+  abstract createDriver(): Driver
+  createQueryCompiler(): QueryCompiler {
+    return this.inner.createQueryCompiler()
+  }
+  createAdapter(): DialectAdapter {
+    return this.inner.createAdapter()
+  }
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return this.inner.createIntrospector(db)
+  }
+}
+
+export class WrappedConnection implements DatabaseConnection {
+  readonly inner: DatabaseConnection
+  constructor(inner: DatabaseConnection) {
+    this.inner = inner
+  }
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.inner.executeQuery<R>(query)
+  }
+  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.inner.streamQuery<R>(query, chunkSize)
+  }
+}
+
+/** Connections may be handed on as they are. */
+const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
+  connection instanceof WrappedConnection ? connection.inner : connection
+
+type Compile = QueryCompiler['compileQuery']
+
+export abstract class WrappedDriver implements Driver {
+  protected readonly inner: Driver
+  constructor(inner: Driver) {
+    this.inner = inner
+  }
+  init(): Promise<void> {
+    return this.inner.init()
+  }
+  abstract acquireConnection(): Promise<DatabaseConnection>
+  beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    return this.inner.beginTransaction(innerOf(connection), settings)
+  }
+  commitTransaction(connection: DatabaseConnection): Promise<void> {
+    return this.inner.commitTransaction(innerOf(connection))
+  }
+  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    return this.inner.rollbackTransaction(innerOf(connection))
+  }
+  async savepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.inner.savepoint?.(innerOf(connection), name, compile)
+  }
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.inner.rollbackToSavepoint?.(innerOf(connection), name, compile)
+  }
+  async releaseSavepoint(connection: DatabaseConnection, name: string, compile: Compile): Promise<void> {
+    await this.inner.releaseSavepoint?.(innerOf(connection), name, compile)
+  }
+  releaseConnection(connection: DatabaseConnection): Promise<void> {
+    return this.inner.releaseConnection(innerOf(connection))
+  }
+  destroy(): Promise<void> {
+    return this.inner.destroy()
+  }
+}
