@@ -19,6 +19,8 @@ export interface PlanFacts {
 
 export interface Access {
   keyId: string
+  /** The key that it was granted by; null for one that nobody granted. */
+  parentKeyId: string | null
   storeId: string
   userId: string
   role: 'owner' | 'member' | 'agent'
@@ -45,6 +47,7 @@ export interface StoreFacts {
 interface AccessRow extends SubscriptionInstants, PlanFacts {
   hash: string
   key_id: string
+  parent_id: string | null
   store_id: string
   user_id: string
   role: Access['role']
@@ -61,14 +64,17 @@ interface AccessRow extends SubscriptionInstants, PlanFacts {
 }
 
 const accessText = `
-  select k.hash, k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
+  select k.hash, k.id as key_id, k.parent_id, k.store_id, k.user_id, k.scopes, m.role,
+    least(k.expires_at, k.token_expires_at, p.expires_at) as expires_at,
     s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
     b.plan_id, b.scheduled_change, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
   from api_keys k
+  left join api_keys p on p.store_id = k.store_id and p.id = k.parent_id
   join memberships m on m.store_id = k.store_id and m.user_id = k.user_id and m.removed_at is null
   join stores s on s.id = k.store_id
   join subscriptions b on b.store_id = k.store_id
-  where k.hash = any($1) and k.revoked_at is null`
+  where k.hash = any($1) and k.revoked_at is null
+    and (k.parent_id is null or p.id is not null and p.revoked_at is null)`
 const accessOfStoreText = `${accessText} and k.store_id = $2`
 
 /** The holders of the keys with these SHA-256, by hash; their expiry is the caller's to compare with the clock. */
@@ -94,6 +100,7 @@ async function accessesByStore(database: Database, hashes: readonly string[]): P
 function accessOf(row: AccessRow): Access {
   return {
     keyId: row.key_id,
+    parentKeyId: row.parent_id,
     storeId: row.store_id,
     userId: row.user_id,
     role: row.role,
@@ -106,14 +113,14 @@ function accessOf(row: AccessRow): Access {
 
 /** The facts of one store, for jobs; null when it is gone. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
-  const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id'>>(
+  const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id' | 'parent_id'>>(
     'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
     [storeId],
   )
   return row ? storeFacts(storeId, row) : null
 }
 
-function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'store_id'>): StoreFacts {
+function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'parent_id' | 'store_id'>): StoreFacts {
   const { name, slug, domain, country, currency, timezone, locale } = row
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }
