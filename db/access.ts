@@ -53,6 +53,8 @@ interface AccessRow extends SubscriptionInstants, PlanFacts {
   role: Access['role']
   scopes: string[]
   expires_at: Date | null
+  token_expires_at: Date | null
+  parent_expires_at: Date | null
   name: string
   slug: string
   public_id: string
@@ -65,7 +67,7 @@ interface AccessRow extends SubscriptionInstants, PlanFacts {
 
 const accessText = `
   select k.hash, k.id as key_id, k.parent_id, k.store_id, k.user_id, k.scopes, m.role,
-    least(k.expires_at, k.token_expires_at, p.expires_at) as expires_at,
+    k.expires_at, k.token_expires_at, p.expires_at as parent_expires_at,
     s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
     b.plan_id, b.scheduled_change, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
   from api_keys k
@@ -105,10 +107,16 @@ function accessOf(row: AccessRow): Access {
     userId: row.user_id,
     role: row.role,
     scopes: new Set(row.scopes),
-    expiresAt: row.expires_at?.getTime() ?? null,
+    expiresAt: endOf(row),
     subscription: row,
     store: storeFacts(row.store_id, row),
   }
+}
+
+/** Its own end, that of its present text, or that of the key it was granted by: whichever comes first. */
+function endOf({ expires_at, token_expires_at, parent_expires_at }: AccessRow): number | null {
+  const ends = [expires_at, token_expires_at, parent_expires_at].flatMap((at) => (at ? [at.getTime()] : []))
+  return ends.length > 0 ? Math.min(...ends) : null
 }
 
 /** The facts of one store, for jobs; null when it is gone. */
@@ -120,7 +128,10 @@ export async function findStoreFacts(database: Database, storeId: string): Promi
   return row ? storeFacts(storeId, row) : null
 }
 
-function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'parent_id' | 'store_id'>): StoreFacts {
+function storeFacts(
+  id: string,
+  row: Omit<AccessRow, 'hash' | 'key_id' | 'parent_id' | 'store_id'>,
+): StoreFacts {
   const { name, slug, domain, country, currency, timezone, locale } = row
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }

@@ -1,7 +1,8 @@
 /** Who asks for keys: programs that registered, and programs whose id is the address of their document. */
+
+import type { SystemContext } from '#runtime/context'
 import { z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
-import type { SystemContext } from '#runtime/context'
 import { isDocumentAddress, readDocument } from './document.ts'
 import type { Client } from './metadata.ts'
 

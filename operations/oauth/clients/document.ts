@@ -1,8 +1,9 @@
 /** A client whose id is the address of a document that says who it is (OAuth Client ID Metadata Document). */
+
+import { Refusal } from '#runtime/errors'
 import { parseJson, read } from '#runtime/gateway/input'
 import { utf8Text } from '#runtime/http/body'
 import { fetchPublic, type Means, NotFetched } from '#runtime/http/public-fetch'
-import { Refusal } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import { OauthError } from '../errors.ts'
 import { type Client, clientMetadata, clientOf } from './metadata.ts'
@@ -16,7 +17,9 @@ const document = clientMetadata.extend({
 export function isDocumentAddress(id: string): boolean {
   if (!id.startsWith('https://') || id.length > 2000 || !URL.canParse(id)) return false
   const url = new URL(id)
-  return url.href === id && url.pathname !== '/' && !id.includes('#') && url.username === '' && url.password === ''
+  return (
+    url.href === id && url.pathname !== '/' && !id.includes('#') && url.username === '' && url.password === ''
+  )
 }
 
 /** Reads it. Throws `invalid_request` with what is in the way: it is nowhere on the public internet, or is none. */

@@ -17,7 +17,8 @@ export function wrongWithRedirect(address: string): string | null {
   if (address.includes('#')) return 'must have no fragment'
   if (url.username !== '' || url.password !== '') return 'must name no user'
   if (url.protocol === 'https:' || isLoopback(url)) return null
-  if (ofBrowsers.includes(url.protocol)) return 'must be https, http of this machine (loopback), or a scheme of its own'
+  if (ofBrowsers.includes(url.protocol))
+    return 'must be https, http of this machine (loopback), or a scheme of its own'
   return null
 }
 

@@ -1,4 +1,4 @@
-/** Keys below a key: what a merchant grants to an assistant by showing one of their own (rule 21). */
+/** Keys below a key: what a merchant grants to an assistant by showing one of their own (rule 22). */
 import type { RootDatabase } from '#db/database'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -8,7 +8,8 @@ export default page({
   method: 'GET',
   path: '/oauth/authorize',
   description: 'Asks a merchant, whom an assistant sent, for the key of their store.',
-  trust: 'It shows who asks and changes nothing; answers go to addresses alone that the client gave beforehand.',
+  trust:
+    'It shows who asks and changes nothing; answers go to addresses alone that the client gave beforehand.',
   handler: answeringPeople(async (ctx, request) => {
     await limit(ctx, 'authorize', request.ip)
     const asked = await readAsked(ctx, request.parameters())

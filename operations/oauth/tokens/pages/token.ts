@@ -20,7 +20,10 @@ export default page({
     if (kind === 'refresh_token')
       return jsonAnswer(await renew(ctx, fields.required('refresh_token'), clientId))
     if (kind !== 'authorization_code')
-      throw new OauthError('unsupported_grant_type', 'grant_type: must be authorization_code or refresh_token')
+      throw new OauthError(
+        'unsupported_grant_type',
+        'grant_type: must be authorization_code or refresh_token',
+      )
     return jsonAnswer(
       await exchange(ctx, {
         code: fields.required('code'),
