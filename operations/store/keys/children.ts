@@ -1,4 +1,4 @@
-/** Keys below a key: what a merchant grants to an assistant by showing one of their own (rule 22). */
+/** Keys below a key: what a merchant grants to an assistant by showing one of their own (runtime, rule 15). */
 import type { RootDatabase } from '#db/database'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
