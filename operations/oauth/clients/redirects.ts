@@ -37,12 +37,15 @@ function isSameButForPort(registered: string, given: string): boolean {
   return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search
 }
 
-/** What a page's policy calls the place that a form's answer leads to (CSP, form-action). */
+/**
+ * What a page's policy calls the places that a form's answer leads to (CSP, form-action). Browsers hold the whole way to
+ * it, and a client's own address often leads on to another https one of theirs.
+ */
 export function formTarget(redirect: string): string {
   const { protocol, origin, hostname } = new URL(redirect)
-  if (protocol !== 'https:' && protocol !== 'http:') return protocol
+  if (protocol === 'https:') return protocol
   // CSP has no way to write an IPv6 address.
-  return hostname.startsWith('[') ? protocol : origin
+  return `https: ${protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol}`
 }
 
 /** How the place is called to a person; `null`: a program on their own machine. */

@@ -15,7 +15,9 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
     const called: string[] = []
     const program = createServer((request, response) => {
       called.push(request.url!)
-      response.end('<p>Connected</p>')
+      // As programs do that have a page for it.
+      if (request.url!.startsWith('/callback')) response.writeHead(302, { location: '/done' }).end()
+      else response.end('<p>Connected</p>')
     })
     await new Promise<void>((done) => program.listen(0, '127.0.0.1', done))
     whenFileEnds(async () => {
