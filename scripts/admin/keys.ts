@@ -105,8 +105,8 @@ export interface ListedKey {
   scopes: string[]
   /** Email of its creator. */
   member: string
-  /** Of an assistant's: the id of the key it was granted by, and ends with. */
-  parentId: string | null
+  /** Of an assistant's alone: the id of the key it was granted by, and ends with. */
+  parentId?: string
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
@@ -118,12 +118,13 @@ export async function listKeys(database: Database, storeId: string): Promise<Lis
     .selectFrom('api_keys as k')
     .innerJoin('users as u', 'u.id', 'k.user_id')
     .select(['k.id', 'k.prefix', 'k.name', 'k.scopes', 'u.email as member'])
-    .select(['k.parent_id as parentId', 'k.expires_at', 'k.revoked_at', 'k.last_used_at'])
+    .select(['k.parent_id', 'k.expires_at', 'k.revoked_at', 'k.last_used_at'])
     .where('k.store_id', '=', storeId)
     .orderBy('k.id', 'desc')
     .execute()
-  return rows.map(({ expires_at, revoked_at, last_used_at, ...key }) => ({
+  return rows.map(({ parent_id, expires_at, revoked_at, last_used_at, ...key }) => ({
     ...key,
+    ...(parent_id === null ? {} : { parentId: parent_id }),
     expiresAt: expires_at?.toISOString() ?? null,
     revokedAt: revoked_at?.toISOString() ?? null,
     lastUsedAt: last_used_at?.toISOString() ?? null,

@@ -148,7 +148,6 @@ test('the list shows every key, newest first, and neither hash nor text', async 
     prefix: fresh.prefix,
     name: 'Fresh',
     scopes: ['platform:read'],
-    parentId: null,
     member: shop.email,
     expiresAt: '2999-01-01T00:00:00.000Z',
     revokedAt: null,
