@@ -19,6 +19,8 @@ export interface PlanFacts {
 
 export interface Access {
   keyId: string
+  /** The key that it was granted by; null for one that nobody granted. */
+  parentKeyId: string | null
   storeId: string
   userId: string
   role: 'owner' | 'member' | 'agent'
@@ -45,11 +47,14 @@ export interface StoreFacts {
 interface AccessRow extends SubscriptionInstants, PlanFacts {
   hash: string
   key_id: string
+  parent_id: string | null
   store_id: string
   user_id: string
   role: Access['role']
   scopes: string[]
   expires_at: Date | null
+  token_expires_at: Date | null
+  parent_expires_at: Date | null
   name: string
   slug: string
   public_id: string
@@ -61,14 +66,17 @@ interface AccessRow extends SubscriptionInstants, PlanFacts {
 }
 
 const accessText = `
-  select k.hash, k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
+  select k.hash, k.id as key_id, k.parent_id, k.store_id, k.user_id, k.scopes, m.role,
+    k.expires_at, k.token_expires_at, p.expires_at as parent_expires_at,
     s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
     b.plan_id, b.scheduled_change, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
   from api_keys k
+  left join api_keys p on p.store_id = k.store_id and p.id = k.parent_id
   join memberships m on m.store_id = k.store_id and m.user_id = k.user_id and m.removed_at is null
   join stores s on s.id = k.store_id
   join subscriptions b on b.store_id = k.store_id
-  where k.hash = any($1) and k.revoked_at is null`
+  where k.hash = any($1) and k.revoked_at is null
+    and (k.parent_id is null or p.id is not null and p.revoked_at is null)`
 const accessOfStoreText = `${accessText} and k.store_id = $2`
 
 /** The holders of the keys with these SHA-256, by hash; their expiry is the caller's to compare with the clock. */
@@ -94,26 +102,36 @@ async function accessesByStore(database: Database, hashes: readonly string[]): P
 function accessOf(row: AccessRow): Access {
   return {
     keyId: row.key_id,
+    parentKeyId: row.parent_id,
     storeId: row.store_id,
     userId: row.user_id,
     role: row.role,
     scopes: new Set(row.scopes),
-    expiresAt: row.expires_at?.getTime() ?? null,
+    expiresAt: endOf(row),
     subscription: row,
     store: storeFacts(row.store_id, row),
   }
 }
 
+/** Its own end, that of its present text, or that of the key it was granted by: whichever comes first. */
+function endOf({ expires_at, token_expires_at, parent_expires_at }: AccessRow): number | null {
+  const ends = [expires_at, token_expires_at, parent_expires_at].flatMap((at) => (at ? [at.getTime()] : []))
+  return ends.length > 0 ? Math.min(...ends) : null
+}
+
 /** The facts of one store, for jobs; null when it is gone. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
-  const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id'>>(
+  const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id' | 'parent_id'>>(
     'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
     [storeId],
   )
   return row ? storeFacts(storeId, row) : null
 }
 
-function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'store_id'>): StoreFacts {
+function storeFacts(
+  id: string,
+  row: Omit<AccessRow, 'hash' | 'key_id' | 'parent_id' | 'store_id'>,
+): StoreFacts {
   const { name, slug, domain, country, currency, timezone, locale } = row
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }

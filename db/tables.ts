@@ -24,6 +24,7 @@ import {
   messagingSystemTables,
 } from './tables/messaging-sends.ts'
 import { type NotificationTables, notificationTables } from './tables/notifications.ts'
+import { type OauthSystemTables, oauthSystemTables } from './tables/oauth.ts'
 import { type OrderTables, orderTables } from './tables/orders.ts'
 import { type ProductPageTables, productPageTables } from './tables/product-page.ts'
 import { type PromotionTables, promotionTables } from './tables/promotions.ts'
@@ -89,6 +90,7 @@ export interface SystemTables
     ServerSystemTables,
     StoreSystemTables,
     SubscriptionSystemTables,
+    OauthSystemTables,
     SandboxSystemTables {}
 
 export interface Tables extends TenantTables, SystemTables {}
@@ -126,6 +128,7 @@ const systemTables: Record<keyof SystemTables, ServerPlace> = {
   ...serverSystemTables,
   ...storeSystemTables,
   ...subscriptionSystemTables,
+  ...oauthSystemTables,
   ...sandboxSystemTables,
 }
 

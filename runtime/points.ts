@@ -46,6 +46,15 @@ const declared = points({
         ? null
         : { wrong: `its guide ${key} is not there`, remedy: 'name a file beside wiring.ts' },
   ),
+  /**
+   * The path of the page that tells who `/mcp` may be entered by (protected resource metadata, RFC 9728): named to whom
+   * it turns away, so that an assistant finds the way to a key by itself.
+   */
+  resourceMetadata: single<{ path: string }>(({ path }) =>
+    path.startsWith('/.well-known/')
+      ? null
+      : { wrong: `names ${path}, where nobody looks`, remedy: 'name a path below /.well-known/' },
+  ),
   /** How things that fields name are looked for, by their kind. */
   references: byKey<Look>(),
   /** Told, in its transaction, of all that a resource says from now on: it keeps what it names. */

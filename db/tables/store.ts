@@ -81,6 +81,10 @@ interface ApiKeysRow {
   expires_at: NullableInstant
   revoked_at: NullableInstant
   revoked_reason: string | null
+  /** The key that a merchant showed to grant this one; it holds no longer than that. */
+  parent_id: string | null
+  /** Until when its present text holds, where that is made anew while the key lives. */
+  token_expires_at: NullableInstant
   last_used_at: NullableInstant
   created_at: Instant
   updated_at: Instant

@@ -19,9 +19,14 @@ const instructions =
 
 /** Answers a request to `/mcp`. `ip`: the address that counts for the limits. */
 export async function answerMcp(parts: McpParts, request: Request, ip: string): Promise<Response> {
-  const caller = new Caller(parts, request.headers.get('authorization') ?? '', ip)
+  const authorization = request.headers.get('authorization') ?? ''
+  const caller = new Caller(parts, authorization, ip)
   const entry = await caller.enter()
-  if ('refusal' in entry) return new Response(entry.refusal.body, entry.refusal)
+  if ('refusal' in entry) {
+    const answer = new Response(entry.refusal.body, entry.refusal)
+    if (answer.status === 401) answer.headers.set('www-authenticate', challengeOf(parts, authorization))
+    return answer
+  }
   const { origin } = new URL(parts.gateway.services.settings.publicUrl)
   const from = request.headers.get('origin')
   if (from !== null && from !== origin) {
@@ -59,6 +64,14 @@ export async function answerMcp(parts: McpParts, request: Request, ip: string): 
   const headers = new Headers(answer.headers)
   for (const [name, value] of Object.entries(entry.headers)) headers.set(name, value)
   return new Response(answer.body, { status: answer.status, headers })
+}
+
+/** What a client needs to find out how to get a key (RFC 9728, section 5.1); one that came with none made no error. */
+function challengeOf({ gateway }: McpParts, authorization: string): string {
+  const { wired, settings } = gateway.services
+  if (wired.resourceMetadata === null) return 'Bearer'
+  const error = authorization === '' ? '' : 'error="invalid_token", '
+  return `Bearer ${error}resource_metadata="${settings.publicUrl}${wired.resourceMetadata.path}"`
 }
 
 const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' }

@@ -54,6 +54,8 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('active'))
       .where('store_id', '=', input.storeId)
+      // Those that assistants were granted have a bound of their own.
+      .where('parent_id', 'is', null)
       .where('revoked_at', 'is', null)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .executeTakeFirstOrThrow()
@@ -103,6 +105,8 @@ export interface ListedKey {
   scopes: string[]
   /** Email of its creator. */
   member: string
+  /** Of an assistant's alone: the id of the key it was granted by, and ends with. */
+  parentId?: string
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
@@ -114,26 +118,27 @@ export async function listKeys(database: Database, storeId: string): Promise<Lis
     .selectFrom('api_keys as k')
     .innerJoin('users as u', 'u.id', 'k.user_id')
     .select(['k.id', 'k.prefix', 'k.name', 'k.scopes', 'u.email as member'])
-    .select(['k.expires_at', 'k.revoked_at', 'k.last_used_at'])
+    .select(['k.parent_id', 'k.expires_at', 'k.revoked_at', 'k.last_used_at'])
     .where('k.store_id', '=', storeId)
     .orderBy('k.id', 'desc')
     .execute()
-  return rows.map(({ expires_at, revoked_at, last_used_at, ...key }) => ({
+  return rows.map(({ parent_id, expires_at, revoked_at, last_used_at, ...key }) => ({
     ...key,
+    ...(parent_id === null ? {} : { parentId: parent_id }),
     expiresAt: expires_at?.toISOString() ?? null,
     revokedAt: revoked_at?.toISOString() ?? null,
     lastUsedAt: last_used_at?.toISOString() ?? null,
   }))
 }
 
-/** Ends a key for good; one that has ended so keeps its instant. Refuses an id that the store does not have. */
+/** Ends a key for good, and those below it; one that has ended so keeps its instant. Refuses an id that the store does not have. */
 export async function revokeKey(
   database: Database,
   now: Date,
   storeId: string,
   id: string,
 ): Promise<{ id: string; revokedAt: string }> {
-  const [revoked] = isId(id)
+  const ended = isId(id)
     ? await database.root
         .updateTable('api_keys')
         .set((eb) => ({
@@ -142,10 +147,11 @@ export async function revokeKey(
           updated_at: now,
         }))
         .where('store_id', '=', storeId)
-        .where('id', '=', id)
+        .where((eb) => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
         .returning(['id', 'revoked_at'])
         .execute()
     : []
+  const revoked = ended.find((each) => each.id === id.toLowerCase())
   if (!revoked) throw refuse('not_found', `id: the store has no key ${id}`)
   return { id: revoked.id, revokedAt: revoked.revoked_at!.toISOString() }
 }

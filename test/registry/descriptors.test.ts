@@ -115,6 +115,7 @@ describe('GET /operations', () => {
   }
   const owner: Access = {
     keyId: 'key',
+    parentKeyId: null,
     storeId: 'store',
     userId: 'user',
     role: 'owner',

@@ -65,6 +65,7 @@ const queues: Readonly<Record<string, string>> = {
   'newsletter-coupon-email': 'subscriberId',
   'newsletter-export': 'exportId',
   'notifications-prune': '',
+  'oauth-sweep': '',
   'official-revalidate': '',
   'official-revalidate-all': '',
   'opt-outs-export': 'exportId',

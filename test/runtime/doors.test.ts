@@ -49,8 +49,10 @@ function expectRefused(
   what: string,
 ): void {
   expect(statuses, `${what}: ${answer.text.slice(0, 300)}`).toContain(answer.status)
-  const { error } = JSON.parse(answer.text) as { error: { code: unknown; message: unknown } }
-  expect(typeof error.message, what).toBe('string')
+  const body = JSON.parse(answer.text) as { error: { message: unknown }; error_description: unknown }
+  // What OAuth's clients call answers in the form of its RFCs.
+  const isOauth = /^POST \/oauth\/(register|token|revoke)\b/.test(what) && typeof body.error === 'string'
+  expect(typeof (isOauth ? body.error_description : body.error.message), what).toBe('string')
 }
 
 const odd = { NUL: '%00', 'a lone surrogate': '%ed%a0%80', 'bad encoding': '%zz', DEL: 'a%7f' }

@@ -73,7 +73,7 @@ describe('the interface', () => {
     expect((await raw(shop)).status).toBe(200)
     const missing = await raw(shop, { key: null })
     expect(missing.status).toBe(401)
-    expect(missing.headers.get('www-authenticate')).toBe('Bearer')
+    expect(missing.headers.get('www-authenticate')).toMatch(/^Bearer resource_metadata="http:/)
     expect((await raw(shop, { key: 'mk_test_nonsense' })).status).toBe(401)
     expect((await raw(shop, { headers: { origin: 'https://elsewhere.example' } })).status).toBe(403)
     expect((await raw(shop, { headers: { origin: 'http://localhost' } })).status).toBe(200)

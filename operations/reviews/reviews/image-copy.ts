@@ -2,10 +2,11 @@
 import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
+import { NotFetched } from '#runtime/http/public-fetch'
 import { namedId } from '#runtime/values/ids'
 import { reviewImages } from '../pictures.ts'
 import { ownerOf } from './moderation.ts'
-import { fetchPicture, NoPicture } from './public-fetch.ts'
+import { fetchPicture } from './public-fetch.ts'
 
 const extensions: Record<string, string> = {
   'image/jpeg': 'jpg',
@@ -34,7 +35,7 @@ export async function copyImages(ctx: Context, reviewId: string, urls: readonly 
     try {
       kept.push(await ownCopy(ctx, url, review.created_at))
     } catch (error) {
-      if (!(error instanceof NoPicture || error instanceof Refusal)) throw error
+      if (!(error instanceof NotFetched || error instanceof Refusal)) throw error
       failed.push({ url, reason: error.message })
     }
   }

@@ -11,7 +11,8 @@ import { importReviews } from '#operations/reviews/imports/start'
 import createImageUpload from '#operations/reviews/reviews/api/create-image-upload'
 import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'
-import { fetchPicture, isPublicAddress, NoPicture } from '#operations/reviews/reviews/public-fetch'
+import { fetchPicture } from '#operations/reviews/reviews/public-fetch'
+import { isPublicAddress, NotFetched } from '#runtime/http/public-fetch'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 
@@ -276,7 +277,7 @@ describe('pictures of the internet', () => {
       await expect(fetch('/large')).rejects.toThrow('more than 10 MiB')
       await expect(fetch('/page')).rejects.toThrow('no JPEG')
       await expect(fetch('/inside')).rejects.toThrow('no public address')
-      await expect(fetchPicture('https://localhost:1/a.png')).rejects.toBeInstanceOf(NoPicture)
+      await expect(fetchPicture('https://localhost:1/a.png')).rejects.toBeInstanceOf(NotFetched)
       await expect(fetchPicture('https://localhost:1/a.png')).rejects.toThrow('no public address')
       await expect(fetchPicture('http://images.example/a.png')).rejects.toThrow('https')
     } finally {

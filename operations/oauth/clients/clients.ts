@@ -1,0 +1,36 @@
+/** Who asks for keys: programs that registered, and programs whose id is the address of their document. */
+
+import type { SystemContext } from '#runtime/context'
+import { z } from '#runtime/schema'
+import { isId } from '#runtime/values/ids'
+import { isDocumentAddress, readDocument } from './document.ts'
+import type { Client } from './metadata.ts'
+
+const addresses = z.array(z.string())
+
+/** Null: there is no such client. Throws `OauthError` for a document that cannot be used. */
+export async function findClient(ctx: SystemContext, id: string): Promise<Client | null> {
+  if (isDocumentAddress(id)) return readDocument(id)
+  if (!isId(id)) return null
+  const row = await ctx.root
+    .selectFrom('oauth_clients')
+    .select(['id', 'name', 'redirect_uris'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row
+    ? { id: row.id, name: row.name, redirectUris: addresses.parse(row.redirect_uris), document: null }
+    : null
+}
+
+/** Keeps one that registered. */
+export async function register(ctx: SystemContext, client: Client): Promise<void> {
+  await ctx.root
+    .insertInto('oauth_clients')
+    .values({
+      id: client.id,
+      name: client.name,
+      redirect_uris: JSON.stringify(client.redirectUris),
+      created_at: ctx.now(),
+    })
+    .execute()
+}

@@ -1,0 +1,32 @@
+import { jsonAnswer, page } from '#runtime/page'
+import { newId } from '#runtime/values/ids'
+import { answeringOauth } from '../../errors.ts'
+import { limitRegistrations } from '../../limits.ts'
+import { register } from '../clients.ts'
+import { clientMetadata, clientOf } from '../metadata.ts'
+
+const bodyAtMost = 64 * 1024
+
+export default page({
+  method: 'POST',
+  path: '/oauth/register',
+  description: 'Registers a client that connects by OAuth; it is public and gets no secret (RFC 7591).',
+  trust: 'Anybody may register: a client can do nothing until a merchant shows it a key. Limited by address.',
+  handler: answeringOauth(async (ctx, request) => {
+    await limitRegistrations(ctx, request.ip)
+    const client = clientOf(newId(ctx.clock.ms()), await request.json(clientMetadata, bodyAtMost))
+    await register(ctx, client)
+    return jsonAnswer(
+      {
+        client_id: client.id,
+        client_id_issued_at: Math.floor(ctx.clock.ms() / 1000),
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      },
+      201,
+    )
+  }),
+})

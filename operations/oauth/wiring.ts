@@ -1,0 +1,4 @@
+import { wiring } from '#runtime/wiring'
+import { metadataPath } from './discovery/metadata.ts'
+
+export default wiring({ resourceMetadata: { path: metadataPath } })

@@ -1,0 +1,170 @@
+/** An assistant and its merchant, by hand: each step as a program or a browser takes it. */
+import { createHash, randomBytes } from 'node:crypto'
+import { someIp } from '#test/operations/exchanges/shopper'
+import type { TestApp } from '#test/support/app'
+
+export const origin = 'http://localhost'
+export const redirectUri = 'https://assistant.example/callback'
+
+export interface Assistant {
+  clientId: string
+  verifier: string
+  /** The query that a merchant is sent with. */
+  query: Record<string, string>
+}
+
+export type Changes = Record<string, string | null>
+
+/** `query` without what is null. */
+export const given = (query: Record<string, string>, changes: Changes = {}): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries({ ...query, ...changes }).flatMap(([name, value]): [string, string][] =>
+      value === null ? [] : [[name, value]],
+    ),
+  )
+
+export function hand(app: TestApp) {
+  /** `ip`: one of its own for each call, where the test is not about limits. */
+  const send = (path: string, init: RequestInit = {}, ip = someIp()): Promise<Response> =>
+    Promise.resolve(app.fetch(new Request(`${origin}${path}`, init), { ip }))
+
+  const form = (path: string, fields: URLSearchParams, headers: Record<string, string> = {}, ip?: string) =>
+    send(path, { method: 'POST', body: fields, headers }, ip)
+
+  /** As our own page sends it. */
+  const ownForm = (path: string, fields: Record<string, string>, ip?: string) =>
+    form(path, new URLSearchParams(fields), { origin, 'sec-fetch-site': 'same-origin' }, ip)
+
+  const register = async (body: Record<string, unknown> = {}): Promise<Response> =>
+    send('/oauth/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ client_name: 'Helper', redirect_uris: [redirectUri], ...body }),
+    })
+
+  const assistant = async (): Promise<Assistant> => {
+    const { client_id: clientId } = (await (await register()).json()) as { client_id: string }
+    const verifier = randomBytes(32).toString('base64url')
+    const query = {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      state: 'st&te=1',
+      scope: 'platform:read platform:write',
+      resource: `${origin}/mcp`,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }
+    return { clientId, verifier, query }
+  }
+
+  const authorize = (query: URLSearchParams, ip?: string) => send(`/oauth/authorize?${query}`, {}, ip)
+
+  /** The sealed form of the first page. */
+  const asked = async ({ query }: Assistant, changes: Changes = {}): Promise<string> =>
+    hidden(await (await authorize(given(query, changes))).text(), 'request')
+
+  /** The sealed form of the second page. */
+  const shown = async (who: Assistant, key: string, changes: Changes = {}): Promise<string> =>
+    hidden(
+      await (await ownForm('/oauth/authorize', { request: await asked(who, changes), key })).text(),
+      'consent',
+    )
+
+  /** Where the merchant is led who allows it. */
+  const consent = async (
+    who: Assistant,
+    key: string,
+    fields: Record<string, string> = { 'platform:read': 'on' },
+    changes: Changes = {},
+  ): Promise<URLSearchParams> => {
+    const answer = await ownForm('/oauth/consent', {
+      consent: await shown(who, key, changes),
+      decision: 'yes',
+      days: '30',
+      ...fields,
+    })
+    return queryOf(answer)
+  }
+
+  const exchange = ({ clientId, verifier }: Assistant, code: string, changes: Changes = {}) =>
+    form(
+      '/oauth/token',
+      given(
+        {
+          grant_type: 'authorization_code',
+          client_id: clientId,
+          code,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+          resource: `${origin}/mcp`,
+        },
+        changes,
+      ),
+    )
+
+  const refresh = ({ clientId }: Assistant, token: string) =>
+    form('/oauth/token', given({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }))
+
+  const revoke = ({ clientId }: Assistant, token: string) =>
+    form('/oauth/revoke', given({ token, client_id: clientId }))
+
+  /** From nothing to tokens. */
+  const connect = async (key: string, fields?: Record<string, string>) => {
+    const who = await assistant()
+    const code = (await consent(who, key, fields)).get('code')!
+    const answer = await exchange(who, code)
+    return { who, code, tokens: (await answer.json()) as Tokens }
+  }
+
+  /** The status of `tools/list`. */
+  const use = async (token: string | null): Promise<number> => (await mcp(token)).status
+  const mcp = (token: string | null) =>
+    send('/mcp', {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+    })
+
+  return {
+    send,
+    form,
+    ownForm,
+    register,
+    assistant,
+    authorize,
+    asked,
+    shown,
+    consent,
+    exchange,
+    refresh,
+    revoke,
+    connect,
+    use,
+    mcp,
+  }
+}
+
+export interface Tokens {
+  access_token: string
+  refresh_token: string
+  expires_in: number
+  scope: string
+  token_type: string
+}
+
+export function hidden(html: string, name: string): string {
+  const value = new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1]
+  if (!value) throw new Error(`The page has no ${name}: ${html.slice(-900)}`)
+  return value
+}
+
+export function queryOf(answer: Response): URLSearchParams {
+  const location = answer.headers.get('location')
+  if (!location) throw new Error(`It leads nowhere: ${answer.status}`)
+  return new URL(location).searchParams
+}
