@@ -288,7 +288,7 @@ export default wiring({ ${given} })
     [
       'an unknown point',
       'thingz: { x: 1 }',
-      'wires thingz, and there is no such point → one of gauges, guides, heard, jobFailed, keeps, one, references, resourceMetadata, things, told, toldOf, troubledProviders',
+      'wires thingz, and there is no such point → one of counters, gauges, guides, heard, jobFailed, keeps, one, references, resourceMetadata, things, told, toldOf, troubledProviders',
     ],
     [
       'an unknown feature',
