@@ -32,7 +32,7 @@ interface Response {
 }
 interface Media {
   schema: JsonSchema
-  example: unknown
+  example?: unknown
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>
@@ -470,6 +470,9 @@ describe('its schemas and examples', () => {
       if ('examples' in value && Array.isArray(value.examples)) {
         for (const example of value.examples) found.push({ pointer, example })
       }
+      if ('default' in value && ('type' in value || 'anyOf' in value)) {
+        found.push({ pointer, example: value.default })
+      }
       for (const [key, child] of Object.entries(value)) {
         const below = `${pointer}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`
         if (key === 'schema')
@@ -557,7 +560,7 @@ describe('its schemas and examples', () => {
     for (const { id, file, spec } of registry.operations) {
       const { requestBody, responses } = inDocument(id)
       const sent = requestBody?.content['application/json'].example
-      const answer = resolved(responses[spec.answer.status]!).content?.['application/json']
+      const answer = resolved<Response>(responses[spec.answer.status]!).content?.['application/json']
       const answered = answer && ('example' in answer ? answer.example : composed(answer.schema))
       const remedy = `${file}: write an example that its schema takes`
       if (spec.input?.body) expect(spec.input.body.safeParse(sent).error?.issues, remedy).toBeUndefined()
