@@ -56,7 +56,7 @@ export const isFileContent = (schema: z.ZodTypeAny): boolean => files.has(schema
 /** An object that refuses unknown fields. */
 export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).strict()
 
-export const id = z.string().uuid().describe('UUIDv7')
+export const id = named('Id', z.string().uuid().describe('UUIDv7'))
 
 /**
  * The one place where a day or an instant is read from a caller: of the calendar, in years that every clock, database
@@ -75,12 +75,15 @@ const dated = (form: RegExp, example: string, isReal: (text: string) => boolean,
 const noDay = 'is no day of the calendar'
 const noTime = 'is no day and time of the calendar'
 
-export const instant = dated(
-  instantForm,
-  'an instant such as 2026-11-20T12:00:00.000Z',
-  isRealInstant,
-  'is no instant of the calendar',
-).describe('ISO 8601 in UTC with milliseconds')
+export const instant = named(
+  'Instant',
+  dated(
+    instantForm,
+    'an instant such as 2026-11-20T12:00:00.000Z',
+    isRealInstant,
+    'is no instant of the calendar',
+  ).describe('ISO 8601 in UTC with milliseconds'),
+)
 /** An instant as a caller may write it; `new Date` of it is exact. */
 export const offsetInstant = dated(
   offsetInstantForm,
@@ -103,8 +106,11 @@ export const wallClock = dated(
   noDay,
 )
 /** A calendar day that exists, in the store's time zone. */
-export const day = dated(dayForm, 'a day such as 2026-11-20', isRealDay, noDay).describe(
-  "Calendar day (YYYY-MM-DD) in the store's time zone, in the years 2000 to 2100",
+export const day = named(
+  'Day',
+  dated(dayForm, 'a day such as 2026-11-20', isRealDay, noDay).describe(
+    "Calendar day (YYYY-MM-DD) in the store's time zone, in the years 2000 to 2100",
+  ),
 )
 /** Which days and instants a schema stands for: tests try each wherever it is asked for. */
 export const dateSchemas: ReadonlyMap<string, z.ZodTypeAny> = new Map<string, z.ZodTypeAny>(
@@ -116,13 +122,16 @@ export const decimals = (most: keyof typeof decimalWords): [(value: number) => b
   (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
   `must have at most ${decimalWords[most]} decimals`,
 ]
-export const money = z
-  .number()
-  .min(-999_999_999_999.99)
-  .max(999_999_999_999.99)
-  .refine(...decimals(2))
-  .describe('Whole currency units, at most two decimals')
-export const moneyFromZero = money.refine((value) => value >= 0, 'must not be negative')
+const amount = (bounded: z.ZodNumber) =>
+  bounded
+    .max(999_999_999_999.99)
+    .refine(...decimals(2))
+    .describe('Whole currency units, at most two decimals')
+export const money = named('Money', amount(z.number().min(-999_999_999_999.99)))
+/** Bounds that the documents tell, which a refinement would keep to itself. */
+export const moneyAtLeast0 = (refusal: string) => amount(z.number().min(0, refusal))
+export const moneyOver0 = (refusal: string) => amount(z.number().gt(0, refusal))
+export const moneyFromZero = moneyAtLeast0('must not be negative')
 /** Of ISO 4217, without metals and units of account; last, those withdrawn of late, which old orders are in. */
 const currencies = new Set(
   (
@@ -135,14 +144,17 @@ const currencies = new Set(
     'ANG CUC HRK SLL ZWL'
   ).split(' '),
 )
-export const currency = z
-  .string()
-  .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')
-  .refine(
-    (code) => !/^[A-Z]{3}$/.test(code) || currencies.has(code),
-    'must be a currency that exists, such as BRL',
-  )
-  .describe('ISO 4217')
+export const currency = named(
+  'Currency',
+  z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')
+    .refine(
+      (code) => !/^[A-Z]{3}$/.test(code) || currencies.has(code),
+      'must be a currency that exists, such as BRL',
+    )
+    .describe('ISO 4217'),
+)
 const countries = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
@@ -161,7 +173,10 @@ export const country = z
   .refine((code) => countries.has(code) || !/^[A-Z]{2}$/.test(code), 'must be a country such as BR')
   .describe('ISO 3166-1 alpha-2')
 export const percent = z.number().min(0).max(100)
-export const colour = z.string().regex(/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/, 'must be #rrggbb or #rrggbbaa')
+export const colour = named(
+  'Colour',
+  z.string().regex(/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/, 'must be #rrggbb or #rrggbbaa'),
+)
 export const count = z.number().int().min(0)
 export const httpsUrl = z
   .string()
@@ -292,7 +307,10 @@ export const queued = <T extends z.ZodRawShape>(shape: T) =>
   object({ jobId: z.string(), status: z.literal('queued'), ...shape })
 
 /** What an export answers. */
-export const exportQueued = queued({ email: z.string().describe('Where the CSV will be sent') })
+export const exportQueued = named(
+  'ExportQueued',
+  queued({ email: z.string().describe('Where the CSV will be sent') }),
+)
 
 /** Known again by itself, so that an object made of another by `extend`, `omit` or `partial` still ignores it. */
 const ignoredField = z

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry/registry'
 import { amountFaults } from '#scripts/checks/amounts'
 import { clockFaults } from '#scripts/checks/clocks'
+import { contractFaults } from '#scripts/checks/contract'
 import { sameBodyFaults } from '#scripts/checks/copies'
 import { identityFaults } from '#scripts/checks/identity'
 import { importFaults } from '#scripts/checks/imports'
@@ -28,7 +29,7 @@ export const checkProgram = (terminal: Terminal): Command =>
     .description(
       'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
         "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, how a row is found by its id, what is " +
-        'told once, who writes and reads which table, and what is written or kept twice. Each fault is told with its file and its remedy. Needs no database.',
+        'told once, who writes and reads which table, what is written or kept twice, and what breaks callers of the last release. Each fault is told with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
@@ -85,7 +86,9 @@ async function declarations(): Promise<Result> {
       wrong: 'still has the description that `npm run new` wrote',
       remedy: 'say in one sentence what it does to whom: callers and assistants read it',
     }))
-  const all = [...faults, ...unsaid, ...trees.flat()]
+  // What cannot be published is among the faults already.
+  const broken = faults.length > 0 ? [] : await contractFaults(registry)
+  const all = [...faults, ...unsaid, ...broken, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
     name: `registry and rules of the tree (${size})`,

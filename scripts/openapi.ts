@@ -5,6 +5,9 @@ import { openApiDocument } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
+import { type Changes, changesOf } from '#scripts/contract/changes'
+import { contractOf } from '#scripts/contract/contract'
+import { readReleased, writeReleased } from '#scripts/contract/released'
 
 export const openapiProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run openapi --')
@@ -14,10 +17,23 @@ export const openapiProgram = (terminal: Terminal): Command =>
       'after',
       examples(terminal, 'npm run openapi -- openapi.json', 'npm run --silent openapi | head'),
     )
-    .action(async (file?: string) => {
-      const text = JSON.stringify(openApiDocument(await loadRegistry()), null, 2)
+    .option('--changes', 'instead: what callers of the last release notice, as lines for the changelog')
+    .option('--release', 'instead: keeps what callers rely on, as that of a release')
+    .action(async (file: string | undefined, { changes, release }: { changes?: true; release?: true }) => {
+      const document = openApiDocument(await loadRegistry())
+      if (changes) return tellChanges(terminal, changesOf(await readReleased(), contractOf(document)))
+      if (release) return writeReleased(contractOf(document))
+      const text = JSON.stringify(document, null, 2)
       if (file) await writeFile(file, `${text}\n`)
       else line(terminal.out, text)
     })
+
+function tellChanges({ out }: Terminal, { breaking, added }: Changes): void {
+  for (const [title, changes] of Object.entries({ 'Breaks callers': breaking, 'New to callers': added })) {
+    if (changes.length === 0) continue
+    line(out, `### ${title}`)
+    for (const change of changes) line(out, `- \`${change.replace(': ', '`: ')}`)
+  }
+}
 
 if (import.meta.main) process.exitCode = await runProgram(openapiProgram)

@@ -31,28 +31,43 @@ const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time 
 const couponPrefix = z.string().regex(/^[A-Z0-9]{1,10}$/, 'must be 1 to 10 capital letters and digits')
 
 const parameters = z.array(text(1, 500)).max(20)
-const templateParameters = object({ header: parameters, body: parameters, buttons: parameters })
-const message = object({
-  text: text(1, 4096)
-    .nullable()
-    .describe('At most 1024 characters with media. Knows {{name}}, or {{name|fallback}}'),
-  mediaUrl: reference('file', text(1, 2000))
-    .nullable()
-    .describe("https address, or one of this server's storage"),
-  mediaType: z.enum(['image', 'video', 'document']).nullable().describe('Required with mediaUrl'),
-  officialapiTemplateId: reference('template', z.number().int().min(1).max(int4)).nullable(),
-  templateParameters: templateParameters.describe("In the order of the template's placeholders"),
-}).describe('A text or a template at least')
-export const messageInput = message.extend({ templateParameters: templateParameters.partial() }).partial()
+const templateParameters = named(
+  'TemplateParameters',
+  object({ header: parameters, body: parameters, buttons: parameters }).describe(
+    "In the order of the template's placeholders",
+  ),
+)
+const message = named(
+  'AutomationMessage',
+  object({
+    text: text(1, 4096)
+      .nullable()
+      .describe('At most 1024 characters with media. Knows {{name}}, or {{name|fallback}}'),
+    mediaUrl: reference('file', text(1, 2000))
+      .nullable()
+      .describe("https address, or one of this server's storage"),
+    mediaType: z.enum(['image', 'video', 'document']).nullable().describe('Required with mediaUrl'),
+    officialapiTemplateId: reference('template', z.number().int().min(1).max(int4)).nullable(),
+    templateParameters,
+  }).describe('A text or a template at least'),
+)
+const templateParametersInput = named('TemplateParametersInput', templateParameters.partial())
+export const messageInput = named(
+  'AutomationMessageInput',
+  message.extend({ templateParameters: templateParametersInput }).partial(),
+)
 
-const couponSpec = object({
-  type: z.enum(['percentage', 'amount', 'free-shipping']),
-  value: amount.nullable().describe('Over 0, of a percentage at most 100; null for free-shipping'),
-  prefix: couponPrefix.describe('What its codes begin with'),
-  minimumAmount: amount.nullable(),
-  validDays: z.number().int().min(1).max(365),
-})
-export const couponInput = couponSpec.partial()
+const couponSpec = named(
+  'AutomationCoupon',
+  object({
+    type: z.enum(['percentage', 'amount', 'free-shipping']),
+    value: amount.nullable().describe('Over 0, of a percentage at most 100; null for free-shipping'),
+    prefix: couponPrefix.describe('What its codes begin with'),
+    minimumAmount: amount.nullable(),
+    validDays: z.number().int().min(1).max(365),
+  }),
+)
+export const couponInput = named('AutomationCouponInput', couponSpec.partial())
 
 const ids = (kind: 'product' | 'category') => setOf(reference(kind, z.string().min(1).max(64)), 200)
 export const conditions = object({
@@ -94,30 +109,39 @@ const check = { id: stepId, type: z.literal('purchase-check') }
 const coupon = { id: stepId, type: z.literal('coupon') }
 const followUp = { id: stepId, type: z.literal('message') }
 const step = z.discriminatedUnion('type', [
-  object({ ...wait, next }),
-  object({ ...check, paidOnly: z.boolean(), ifPurchased: next, ifNot: next }),
-  object({ ...coupon, coupon: couponSpec, next }),
-  object({ ...followUp, message, next }),
+  named('WaitStep', object({ ...wait, next })),
+  named('PurchaseCheckStep', object({ ...check, paidOnly: z.boolean(), ifPurchased: next, ifNot: next })),
+  named('CouponStep', object({ ...coupon, coupon: couponSpec, next })),
+  named('MessageStep', object({ ...followUp, message, next })),
 ])
 const stepInput = z.discriminatedUnion('type', [
-  object({ ...wait, next: next.optional() }),
-  object({
-    ...check,
-    paidOnly: z.boolean().optional(),
-    ifPurchased: next.optional(),
-    ifNot: next.optional(),
-  }),
-  object({ ...coupon, coupon: couponInput, next: next.optional() }),
-  object({ ...followUp, message: messageInput, next: next.optional() }),
+  named('WaitStepInput', object({ ...wait, next: next.optional() })),
+  named(
+    'PurchaseCheckStepInput',
+    object({
+      ...check,
+      paidOnly: z.boolean().optional(),
+      ifPurchased: next.optional(),
+      ifNot: next.optional(),
+    }),
+  ),
+  named('CouponStepInput', object({ ...coupon, coupon: couponInput, next: next.optional() })),
+  named('MessageStepInput', object({ ...followUp, message: messageInput, next: next.optional() })),
 ])
 export type StepInput = z.infer<typeof stepInput>
 
-const flow = object({ start: stepId, steps: z.array(step).max(20) }).describe(
-  'What follows the first message: waits, purchase checks, coupons, messages; each names the next step',
+const flow = named(
+  'Flow',
+  object({ start: stepId, steps: z.array(step).max(20) }).describe(
+    'What follows the first message: waits, purchase checks, coupons, messages; each names the next step',
+  ),
 )
-const flowInput = object({ start: stepId, steps: z.array(stepInput).max(20) })
-  .partial()
-  .strict()
+const flowInput = named(
+  'FlowInput',
+  object({ start: stepId, steps: z.array(stepInput).max(20) })
+    .partial()
+    .strict(),
+)
 
 const person = object({ userId: id, name: z.string() }).nullable()
 

@@ -20,13 +20,16 @@ export const range = {
 }
 export const ofCurrency = currency.optional().describe("The store's unless said; amounts are never converted")
 
-export const figures = object({ orders: count, revenue: money })
-export const bySource = object({
-  automation: figures,
-  'messaging-campaign': figures,
-  newsletter: figures,
-  'stock-notification': figures,
-})
+export const figures = named('ConversionFigures', object({ orders: count, revenue: money }))
+export const bySource = named(
+  'FiguresBySource',
+  object({
+    automation: figures,
+    'messaging-campaign': figures,
+    newsletter: figures,
+    'stock-notification': figures,
+  }),
+)
 
 const messages = {
   messagesSent: count.describe('On the messaging channel'),

@@ -82,11 +82,25 @@ function typedAs(sent: JsonSchema, answered: JsonSchema | undefined, schemas: Sc
 
 function shortTypeOf(answered: JsonSchema | undefined, schemas: Schemas): JsonSchema {
   if (!answered) return {}
-  const { type, format, $ref, anyOf } = answered
+  const { type, format, $ref, anyOf } = scalarOf(answered, schemas)
   const text = JSON.stringify({ type, format, $ref, anyOf })
-  if (text.length <= shortAtMost) return JSON.parse(text)
+  if (text.length <= shortAtMost) return { ...JSON.parse(text), ...itemsOf(answered, schemas) }
   const types = [...new Set(typesOf(answered, schemas))]
   return types.includes(undefined) ? {} : { type: types.length === 1 ? types[0] : types }
+}
+/** Linters and generators want a list to say what is in it. */
+function itemsOf(schema: JsonSchema, schemas: Schemas): { items?: JsonSchema } {
+  const isList = [schema.type].flat().includes('array')
+  return isList ? { items: shortTypeOf(schema.items as JsonSchema | undefined, schemas) } : {}
+}
+/** A named text or number, null or not, as itself: shorter than its reference. */
+function scalarOf(schema: JsonSchema, schemas: Schemas): JsonSchema {
+  const [first, second] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema]
+  const named = first && referred(first, schemas)
+  if (typeof named?.type !== 'string' || named.type === 'object' || (second && second.type !== 'null'))
+    return schema
+  const { type, format } = named
+  return { type: second ? [type, 'null'] : type, format }
 }
 /** Undefined among them where one is not known. */
 function typesOf(schema: JsonSchema, schemas: Schemas): unknown[] {

@@ -34,6 +34,40 @@ export function exampleOf(
   }
 }
 
+/**
+ * The schema with an example at each text whose form its type does not tell. Readers put examples of whole answers
+ * together out of these: no answer has to repeat what its schema says.
+ */
+export function withExamples(schema: JsonSchema, name = ''): JsonSchema {
+  const { properties, items, anyOf, additionalProperties } = schema
+  const each = (value: unknown, of: string): JsonSchema => withExamples(value as JsonSchema, of)
+  return {
+    ...schema,
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([key, value]) => [key, each(value, key)]),
+          ),
+        }
+      : {}),
+    ...(items ? { items: each(items, singular(name)) } : {}),
+    ...(Array.isArray(anyOf) ? { anyOf: anyOf.map((choice) => each(choice, name)) } : {}),
+    ...(typeof additionalProperties === 'object'
+      ? { additionalProperties: each(additionalProperties, '') }
+      : {}),
+    ...exampleOfText(schema, name),
+  }
+}
+
+function exampleOfText(schema: JsonSchema, name: string): { examples?: [string] } {
+  if (['$ref', 'anyOf', 'const', 'default', 'enum'].some((key) => key in schema)) return {}
+  const flat = flatten(schema, new Map())
+  if (typeOf(flat) !== 'string') return {}
+  const isTold =
+    restricts(flat.patterns) || (!flat.format && !/Id$|^id$/.test(name) && hintsFor(name).length > 0)
+  return isTold ? { examples: [stringFor(flat, name)] } : {}
+}
+
 /** A schema without `$ref`, `allOf` and choices: the first choice that is not null is taken. */
 interface Flat {
   type?: string | string[]
@@ -164,6 +198,8 @@ const byName: [RegExp, string][] = [
   [/slug$|handle$/i, 'summer-sale'],
   [/code$/i, 'WELCOME10'],
 ]
+const hintsFor = (name: string): string[] =>
+  byName.filter(([ending]) => ending.test(name)).map(([, text]) => text)
 /** Tried on a pattern before one is made up. */
 const common = [
   ...Object.values(byFormat),
@@ -187,7 +223,7 @@ function stringFor(flat: Flat, name: string): string {
     if (text !== undefined && fits(text)) return text
     throw new Error(`${name || 'a text'}: no example is known of the format ${format} within its bounds`)
   }
-  const hinted = byName.filter(([ending]) => ending.test(name)).map(([, text]) => text)
+  const hinted = hintsFor(name)
   const words = asWords(name) || 'Text'
   const long = words.padEnd(minLength, ' and more').slice(0, maxLength).padEnd(minLength, '.').trimEnd()
   const known = [...hinted, ...(restricts(patterns) ? common : []), long].find(fits)

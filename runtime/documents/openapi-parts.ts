@@ -1,6 +1,8 @@
 /** What all operations of the OpenAPI document share: its introduction, headers, parameters and refusals. */
 import { type ErrorCode, errorBody, errorCodes, statusOf } from '#runtime/errors'
 import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
+import { pipelineCodes } from '#runtime/gateway/steps/strict'
+import type { Operation } from '#runtime/operation'
 import type { JsonSchema } from './publish.ts'
 
 export const info = {
@@ -49,7 +51,7 @@ export const securitySchemes = {
 }
 
 const whole = { type: 'integer', minimum: 0 }
-export const headers = {
+const headers = {
   'RateLimit-Limit': { description: 'Requests allowed in one minute.', schema: whole },
   'RateLimit-Remaining': { description: 'Requests left of this minute.', schema: whole },
   'RateLimit-Reset': { description: 'Seconds until all of them are allowed again.', schema: whole },
@@ -80,7 +82,6 @@ export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    required: false,
     description:
       'Any text of your own. Within 24 hours the same key with the same request answers the stored answer; with ' +
       'another request, or while the first is still running, it is refused with 409.',
@@ -89,7 +90,6 @@ export const parameters = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    required: false,
     description:
       'The ETag of the read that this write is based on. Refused with 409 when it no longer holds.',
     schema: { type: 'string' },
@@ -97,7 +97,6 @@ export const parameters = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    required: false,
     description: 'The ETag of the answer you have. While it holds, the answer is 304 without a body.',
     schema: { type: 'string' },
   },
@@ -141,9 +140,8 @@ const refusals: Record<ErrorCode, [description: string, message: string]> = {
   ],
 }
 
-/** `not_found` → `NotFound`. */
-export const refusalName = (code: ErrorCode): string =>
-  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+/** `not_found` → `E404`: short, since every operation names six of them and more. */
+export const refusalName = (code: ErrorCode): string => `E${statusOf(code)}`
 
 /** The eight refusals, as `components.responses`; their `code` is the one constant. */
 export function refusalResponses(): Record<string, JsonSchema> {
@@ -168,12 +166,15 @@ export function refusalResponses(): Record<string, JsonSchema> {
   )
 }
 
-/** The eight as an operation names them: references by status, with its own words where it has some. */
-export function refusalReferences(
-  refuses: Partial<Record<ErrorCode, string>> = {},
-): Record<string, JsonSchema> {
+/** Those an operation may answer, which the tests hold it to: references by status, with its own words where it has some. */
+export function refusalReferences({
+  refuses = {},
+  readOnly,
+}: Pick<Operation['spec'], 'refuses' | 'readOnly'>): Record<string, JsonSchema> {
+  const mayAnswer = (code: ErrorCode): boolean =>
+    pipelineCodes.includes(code) || code in refuses || (code === 'conflict' && !readOnly)
   return Object.fromEntries(
-    errorCodes.map((code) => {
+    errorCodes.filter(mayAnswer).map((code) => {
       const $ref = `#/components/responses/${refusalName(code)}`
       return [statusOf(code), refuses[code] ? { $ref, description: refuses[code] } : { $ref }]
     }),
@@ -198,4 +199,24 @@ const refusalSchema = (code: ErrorCode): JsonSchema => ({
 })
 
 export const headerReferences = (names: readonly HeaderName[]): Record<string, JsonSchema> =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${shortNames[name]}` }]))
+
+/** As the components have them: nearly every answer names four and more. */
+const shortNames: Record<HeaderName, string> = {
+  'RateLimit-Limit': 'Limit',
+  'RateLimit-Remaining': 'Remaining',
+  'RateLimit-Reset': 'Reset',
+  'X-Request-Id': 'RequestId',
+  'Retry-After': 'RetryAfter',
+  ETag: 'ETag',
+  'X-Total-Capped': 'TotalCapped',
+  Warning: 'Warning',
+  'Idempotency-Replayed': 'Replayed',
+}
+/** Those that are referred to. */
+export const headerComponents = (names: ReadonlySet<HeaderName>): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, header]) =>
+      names.has(name as HeaderName) ? [[shortNames[name as HeaderName], header]] : [],
+    ),
+  )

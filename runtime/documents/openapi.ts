@@ -5,14 +5,14 @@ import { readersOf } from '#runtime/gateway/if-match'
 import { mayWarn } from '#runtime/gateway/warnings'
 import type { Operation } from '#runtime/operation'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
-import type { z } from '#runtime/schema'
+import { nameOf, type z } from '#runtime/schema'
 import { namedBody, referred } from './body-names.ts'
 import { descriptorOf, pathParametersOf } from './descriptors.ts'
-import { exampleOf } from './example.ts'
+import { exampleOf, withExamples } from './example.ts'
 import {
   type HeaderName,
+  headerComponents,
   headerReferences,
-  headers,
   headersOfAll,
   info,
   type ParameterName,
@@ -22,6 +22,7 @@ import {
   securitySchemes,
 } from './openapi-parts.ts'
 import { type JsonSchema, publish } from './publish.ts'
+import { Shared } from './shared.ts'
 
 type Spec = Operation['spec']
 
@@ -30,6 +31,9 @@ interface Components {
   schemas: Map<string, JsonSchema>
   headers: Set<HeaderName>
   parameters: Set<ParameterName>
+  /** Names of schemas that are sent. */
+  bodies: Set<string>
+  shared: { parameters: Shared; responses: Shared }
 }
 
 /** The whole document. Throws, naming the operation's file, where a schema cannot be published. */
@@ -43,7 +47,13 @@ export function openApiDocument(registry: Registry): Record<string, unknown> {
 
 /** Yields after each operation. */
 function* documentInSteps(registry: Registry): Generator<void, Record<string, unknown>> {
-  const components: Components = { schemas: new Map(), headers: new Set(), parameters: new Set() }
+  const components: Components = {
+    schemas: new Map(),
+    headers: new Set(),
+    parameters: new Set(),
+    bodies: new Set(),
+    shared: { parameters: new Shared(), responses: new Shared() },
+  }
   for (const name of [...headersOfAll, 'Retry-After'] as const) components.headers.add(name)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of registry.operations) {
@@ -64,12 +74,44 @@ function* documentInSteps(registry: Registry): Generator<void, Record<string, un
     paths,
     components: {
       securitySchemes,
-      ...(components.parameters.size > 0 ? { parameters: pick(parameters, components.parameters) } : {}),
-      headers: pick(headers, components.headers),
-      responses: refusalResponses(),
-      schemas: Object.fromEntries([...components.schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+      parameters: {
+        ...pick(parameters, components.parameters),
+        ...components.shared.parameters.components('parameters'),
+      },
+      headers: headerComponents(components.headers),
+      responses: { ...refusalResponses(), ...components.shared.responses.components('responses') },
+      schemas: schemasOf(components),
     },
   }
+}
+
+/** In the order of their names. What is only answered is left open, and has its examples. */
+function schemasOf({ schemas, bodies }: Components): Record<string, JsonSchema> {
+  const sent = new Set<string>()
+  for (const name of bodies) addReached(name, schemas, sent)
+  const sorted = [...schemas].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(
+    sorted.map(([name, schema]) => [
+      name,
+      bodies.has(name) ? schema : withExamples(sent.has(name) ? schema : opened(schema)),
+    ]),
+  )
+}
+
+function addReached(name: string, schemas: ReadonlyMap<string, JsonSchema>, reached: Set<string>): void {
+  if (reached.has(name)) return
+  reached.add(name)
+  for (const [, found] of JSON.stringify(schemas.get(name)).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    addReached(found!, schemas, reached)
+  }
+}
+
+/** An answer may have more fields one day: readers are not told that there are none. */
+function opened(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema, (key, value) =>
+    key === 'additionalProperties' && value === false ? undefined : value,
+  )
+  return JSON.parse(text) as JsonSchema
 }
 
 /** By the operations: what else differs between registries, as their wirings, is not in it. */
@@ -114,11 +156,7 @@ function operationObject(
     security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: [...spec.scopes] }],
     ...(given.length > 0 ? { parameters: given } : {}),
     ...(spec.input?.body ? { requestBody: requestBody(operation, spec.input.body, components) } : {}),
-    responses: {
-      [spec.answer.status]: successResponse(spec, components),
-      ...(isKeptByReaders(spec) ? { 304: notModified(spec, components) } : {}),
-      ...refusalReferences(spec.refuses),
-    },
+    responses: responsesOf(spec, components),
     'x-scopes': [...spec.scopes],
     'x-read-only': spec.readOnly,
     'x-feature': spec.feature ?? null,
@@ -131,11 +169,7 @@ function operationObject(
 function needsOf({ spec, minimumRole }: LoadedOperation): string {
   if (spec.public) return `**Needs** no key: ${spec.public}`
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
-  return [
-    `**Needs** ${scopes}`,
-    `the role ${minimumRole}`,
-    spec.feature && `the plan's feature \`${spec.feature}\``,
-  ]
+  return [`**Needs** ${scopes}`, `role ${minimumRole}`, spec.feature && `feature \`${spec.feature}\``]
     .filter(Boolean)
     .join(' · ')
 }
@@ -160,18 +194,25 @@ function parametersOf(
     in: 'path',
     ...exampleFor(spec.example?.params, parameter.name),
   }))
+  for (const at of found.keys())
+    components.shared.parameters.note(
+      nameOfPathParameter(spec.path, found[at]!.name as string),
+      found as never,
+      at,
+    )
   const query = descriptorOf(operation).input?.query
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
     const { description, ...rest } = schema
     found.push({
       name,
       in: 'query',
-      required: query?.required.includes(name) ?? false,
+      ...(query?.required.includes(name) ? { required: true } : {}),
       ...(description === undefined ? {} : { description }),
       schema: rest,
       ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
       ...exampleFor(spec.example?.query, name),
     })
+    components.shared.parameters.note(name, found as never, found.length - 1)
   }
   const shared: [boolean, ParameterName][] = [
     [!spec.readOnly, 'IdempotencyKey'],
@@ -186,36 +227,73 @@ function parametersOf(
   return found
 }
 
+/** `/campaigns/:id/send` → `campaigns.id`. */
+function nameOfPathParameter(path: string, name: string): string {
+  const before = path
+    .slice(0, path.indexOf(`/:${name}`))
+    .split('/')
+    .at(-1)!
+  return before.startsWith(':') ? name : `${before}.${name}`
+}
+
 const exampleFor = (examples: Record<string, unknown> | undefined, name: string): { example?: unknown } =>
   examples && name in examples ? { example: examples[name] } : {}
 
-function requestBody(operation: LoadedOperation, body: z.ZodTypeAny, { schemas }: Components): JsonSchema {
+function requestBody(
+  operation: LoadedOperation,
+  body: z.ZodTypeAny,
+  { schemas, bodies }: Components,
+): JsonSchema {
   const { spec } = operation
   const schema = publish(body, schemas)
   const answer = spec.answer.body && publish(spec.answer.body, schemas)
   const example = spec.example?.body ?? exampleOf(schema, schemas)
+  const named = namedBody(operation, schema, answer, schemas)
+  bodies.add((named.$ref as string).split('/').at(-1)!)
   return {
     required: !body.safeParse({}).success,
     content: {
       'application/json': {
-        schema: namedBody(operation, schema, answer, schemas),
+        schema: named,
         example,
       },
     },
   }
 }
 
+function responsesOf(spec: Spec, components: Components): Record<string, JsonSchema> {
+  const { status, body } = spec.answer
+  const found: Record<string, JsonSchema> = {
+    [status]: successResponse(spec, components),
+    ...(isKeptByReaders(spec) ? { 304: notModified(spec, components) } : {}),
+    ...refusalReferences(spec),
+  }
+  const resource = body ? nameOf(body) : 'Nothing'
+  const { responses } = components.shared
+  responses.note(resource ? `${resource}${endings[status](spec)}` : null, found, status)
+  if (found[304]) responses.note(spec.etag ? 'NotModified' : 'NotModifiedWithoutETag', found, 304)
+  return found
+}
+
+/** What is answered, as the name of its response tells it. */
+const endings: Record<Spec['answer']['status'], (spec: Spec) => string> = {
+  200: ({ readOnly }) => (readOnly ? '' : 'Changed'),
+  201: () => 'Created',
+  202: () => '',
+  204: () => '',
+}
+
 function successResponse(spec: Spec, components: Components): JsonSchema {
   const { status, body, description = successes[status] } = spec.answer
   if (!body) return { description, headers: headersFor(ownHeaders(spec), components) }
   const schema = publish(body, components.schemas)
-  const example = spec.example?.answer ?? exampleOf(schema, components.schemas)
   const names = ownHeaders(spec)
+  const example = spec.example && 'answer' in spec.example ? { example: spec.example.answer } : {}
   if (isPage(schema, components.schemas)) names.push('X-Total-Capped')
   return {
     description,
     headers: headersFor(names, components),
-    content: { 'application/json': { schema, example } },
+    content: { 'application/json': { schema: withExamples(opened(schema)), ...example } },
   }
 }
 

@@ -11,7 +11,7 @@ export type JsonSchema = Record<string, unknown>
  */
 export function publish(schema: z.ZodTypeAny, components?: Map<string, JsonSchema>): JsonSchema {
   const within = everythingIn(schema)
-  if (!components) return convert(schema, within, new Map())
+  if (!components) return convert(schema, within, null)
   const names = new Map<unknown, string>()
   for (const each of within) {
     const name = nameOf(each)
@@ -24,6 +24,9 @@ export function publish(schema: z.ZodTypeAny, components?: Map<string, JsonSchem
   const own = nameOf(schema)
   return own ? referenceTo(own) : convert(schema, within, names)
 }
+
+/** Of schemas by their definition; null where no reference is wanted. */
+type Names = ReadonlyMap<unknown, string> | null
 
 const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
@@ -54,11 +57,7 @@ function addComponent(
 
 type Definition = z.ZodTypeDef & { typeName?: string; checks?: { kind: string; regex?: RegExp }[] }
 
-function convert(
-  root: z.ZodTypeAny,
-  within: ReadonlySet<z.ZodTypeAny>,
-  names: ReadonlyMap<unknown, string>,
-): JsonSchema {
+function convert(root: z.ZodTypeAny, within: ReadonlySet<z.ZodTypeAny>, names: Names): JsonSchema {
   const ignored = new Map<unknown, ReadonlySet<string>>()
   for (const each of within) {
     const keys = ignoredKeys(each)
@@ -71,11 +70,11 @@ function convert(
     removeAdditionalStrategy: 'strict',
     override: (def) => {
       refuseUnpublishable(def)
-      const name = names.get(def)
+      const name = names?.get(def)
       return name === undefined || (def as unknown) === root._def ? ignoreOverride : referenceTo(name)
     },
     postProcess: (made, def) =>
-      made && (finished(made as JsonSchema, def as Definition, ignored.get(def)) as typeof made),
+      made && (finished(made as JsonSchema, def as Definition, ignored.get(def), names) as typeof made),
   }) as JsonSchema
   return converted
 }
@@ -121,7 +120,12 @@ const formats = new Map([
 ])
 
 /** Draft 7 as 2020-12, and shorter where both say the same. */
-function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string> | undefined): JsonSchema {
+function finished(
+  made: JsonSchema,
+  def: Definition,
+  ignored: ReadonlySet<string> | undefined,
+  names: Names,
+): JsonSchema {
   switch (def.typeName) {
     case 'ZodString': {
       const format = formats.get(made.pattern as string)
@@ -132,9 +136,12 @@ function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string
       return { ...rest, prefixItems: items, items: additionalItems ?? false }
     }
     case 'ZodNullable':
-      return orNull(made)
+      return orNull(unlessNamedSo(made, def, names))
     case 'ZodOptional':
-      return orNothing(made)
+      return orNothing(unlessNamedSo(made, def, names))
+    case 'ZodUnion':
+    case 'ZodDiscriminatedUnion':
+      return names ? told(made, (def as unknown as { options: z.ZodTypeAny[] }).options) : made
     case 'ZodObject': {
       const properties = made.properties as Record<string, JsonSchema>
       for (const key of ignored ?? []) if (properties[key]) properties[key].readOnly = true
@@ -143,6 +150,39 @@ function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string
     default:
       return made
   }
+}
+
+/** A wrapper has the description of what it wraps: a reference says it already. */
+function unlessNamedSo(made: JsonSchema, def: Definition, names: Names): JsonSchema {
+  const inner = (def as unknown as { innerType: z.ZodTypeAny }).innerType._def as Definition
+  if (!names?.has(inner) || made.description !== inner.description) return made
+  const { description: _, ...rest } = made
+  return rest
+}
+
+/** A choice of objects with the field that tells them apart, where there is one; OpenAPI tells by their names. */
+function told(made: JsonSchema, options: readonly z.ZodTypeAny[]): JsonSchema {
+  const telling = tellingField(options)
+  if (!telling) return made
+  const references = (made.anyOf as JsonSchema[]).map((each) => each.$ref)
+  if (!references.every((each) => typeof each === 'string')) {
+    throw new Error(
+      `a choice of objects by their ${telling.field}: give each a name, named('…', object({…}))`,
+    )
+  }
+  const mapping = Object.fromEntries(telling.values.map((value, at) => [value, references[at]]))
+  return { ...made, discriminator: { propertyName: telling.field, mapping } }
+}
+
+/** The field that has another constant in each of the objects. */
+function tellingField(options: readonly z.ZodTypeAny[]): { field: string; values: string[] } | null {
+  const shapes = options.map((each) => (each instanceof z.ZodObject ? (each.shape as z.ZodRawShape) : {}))
+  for (const field of Object.keys(shapes[0] ?? {})) {
+    const values = shapes.map((shape) => (shape[field] instanceof z.ZodLiteral ? shape[field].value : null))
+    const isTold = values.every((each) => typeof each === 'string') && new Set(values).size === values.length
+    if (isTold) return { field, values: values as string[] }
+  }
+  return null
 }
 
 /** What may be left out as a whole is said where it stands: `anyOf` with what nothing fits says nothing. */

@@ -60,8 +60,11 @@ export const gadget = named(
 const readOnly = ['id', 'makers', 'byColour', 'sold', 'createdAt', 'updatedAt']
 
 const shape = z.discriminatedUnion('type', [
-  object({ type: z.literal('circle'), radius: z.number().positive().lt(100) }),
-  object({ type: z.literal('corners'), points: z.array(z.tuple([z.number().int(), z.number()])).min(3) }),
+  named('Circle', object({ type: z.literal('circle'), radius: z.number().positive().lt(100) })),
+  named(
+    'Corners',
+    object({ type: z.literal('corners'), points: z.array(z.tuple([z.number().int(), z.number()])).min(3) }),
+  ),
 ])
 
 const nothing = () => {

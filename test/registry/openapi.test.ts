@@ -9,10 +9,11 @@ import { openApiDocument, openApiText, prepareOpenApi } from '#runtime/documents
 import { refusalName } from '#runtime/documents/openapi-parts'
 import type { JsonSchema } from '#runtime/documents/publish'
 import { errorCodes, statusOf } from '#runtime/errors'
+import { pipelineCodes } from '#runtime/gateway/steps/strict'
 import { operation } from '#runtime/operation'
 import type { Registry } from '#runtime/registry/loaded'
 import { loadedOperation, loadRegistry } from '#runtime/registry/registry'
-import { count, named, object } from '#runtime/schema'
+import { count, named, object, z } from '#runtime/schema'
 import { madeUpOperations, withMadeUp } from './made-up.ts'
 
 interface Operation {
@@ -31,7 +32,7 @@ interface Response {
 }
 interface Media {
   schema: JsonSchema
-  example: unknown
+  example?: unknown
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>
@@ -56,6 +57,13 @@ const inDocument = (id: string): Operation => {
   const found = registry.byId(id) ?? madeUpOperations.find((each) => each.id === id)
   const path = found!.spec.path.replace(/:(\w+)/g, '{$1}')
   return document.paths[path]![found!.spec.method.toLowerCase()]!
+}
+/** What a reference leads to; another description beside it holds. */
+function resolved<T>(value: T): T {
+  const { $ref, ...beside } = value as T & { $ref?: string }
+  if (!$ref) return value
+  const [, , kind, name] = $ref.split('/')
+  return { ...document.components[kind!]![name!], ...beside } as T
 }
 const everyOperation = (): Operation[] => Object.values(document.paths).flatMap((item) => Object.values(item))
 const runNode = (...args: string[]): Promise<{ code: number; out: string; err: string }> =>
@@ -134,19 +142,27 @@ describe('the document', () => {
     }
   })
 
-  test('has the eight errors and one success for each, with the headers of all', () => {
+  test('has one success for each and the errors that it may answer, no other, with the headers of all', () => {
     const common = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
-    for (const { responses, operationId } of everyOperation()) {
+    expect(pipelineCodes).toEqual(errorCodes.filter((code) => code !== 'not_found' && code !== 'conflict'))
+    for (const { id, spec } of registry.operations) {
+      const { responses } = inDocument(id)
       const codes = Object.keys(responses)
       expect(
         codes.filter((code) => code.startsWith('2')),
-        operationId,
+        id,
       ).toHaveLength(1)
-      for (const code of errorCodes) {
+      // What the tests let an operation refuse with (`steps/strict.ts`).
+      const answered = errorCodes.filter(
+        (code) =>
+          pipelineCodes.includes(code) || spec.refuses?.[code] || (code === 'conflict' && !spec.readOnly),
+      )
+      for (const code of answered) {
         expect(responses[statusOf(code)]!.$ref).toBe(`#/components/responses/${refusalName(code)}`)
       }
+      expect(codes.filter((code) => /^[45]/.test(code))).toEqual(answered.map((code) => `${statusOf(code)}`))
       for (const response of Object.values(responses)) {
-        if (!response.$ref) expect(Object.keys(response.headers!)).toEqual(expect.arrayContaining(common))
+        expect(Object.keys(resolved(response).headers!)).toEqual(expect.arrayContaining(common))
       }
     }
     for (const code of errorCodes) {
@@ -163,6 +179,46 @@ describe('the document', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)]
     expect(references.length).toBeGreaterThan(0)
     for (const [, kind, name] of references) expect(document.components[kind!]).toHaveProperty([name!])
+  })
+
+  test('says what operations say alike once, and stays below 900 KB', async () => {
+    expect(openApiText(await loadRegistry()).length).toBeLessThan(900_000)
+    const { parameters, responses } = document.components
+    expect(parameters).toMatchObject({ page: { in: 'query' }, 'campaigns.id': { name: 'id', in: 'path' } })
+    expect(responses).toMatchObject({ Nothing: {}, NotModified: {}, CampaignChanged: {} })
+    expect(inDocument('delete_gadgets_by_id').responses[204]).toEqual({
+      $ref: '#/components/responses/Nothing',
+    })
+    expect(inDocument('get_campaigns').parameters![0]).toEqual({ $ref: '#/components/parameters/page' })
+  })
+
+  test('leaves open what is only answered, and closes what is sent', () => {
+    const { Gadget, GadgetInput } = document.components.schemas as Record<string, JsonSchema>
+    expect(Gadget).not.toHaveProperty('additionalProperties')
+    expect(GadgetInput).toMatchObject({ additionalProperties: false })
+  })
+
+  test('says by which field the objects of a choice are told apart', () => {
+    const { discriminator, anyOf } = document.components.schemas!.GadgetShapeUpdate as JsonSchema
+    const mapping = { circle: '#/components/schemas/Circle', corners: '#/components/schemas/Corners' }
+    expect(discriminator).toEqual({ propertyName: 'type', mapping })
+    expect(anyOf).toEqual(Object.values(mapping).map(($ref) => ({ $ref })))
+    const untold: string[] = []
+    const isObject = (schema: JsonSchema): boolean => resolved(schema).type === 'object'
+    const walk = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { anyOf: choices } = value as { anyOf?: JsonSchema[] }
+      if (Array.isArray(choices) && choices.filter(isObject).length > 1 && !('discriminator' in value))
+        untold.push(pointer)
+      for (const [key, each] of Object.entries(value)) walk(each, `${pointer}/${key}`)
+    }
+    walk(document.components.schemas, '')
+    // Which of them it is stands beside them: `source`, `type` and `type`.
+    expect(untold).toEqual([
+      '/ContactList/properties/filters/anyOf/0',
+      '/ContentBlock/properties/design',
+      '/InboxMessage/properties/content/anyOf/0',
+    ])
   })
 
   test('is the same each time, and written once', () => {
@@ -200,18 +256,36 @@ describe('the document', () => {
       'operations/gadgets/twin.ts: two different schemas are named Gadget',
     )
   })
+
+  test('names the file of a choice whose objects have no names', () => {
+    const choice = z.discriminatedUnion('is', [
+      object({ is: z.literal('one') }),
+      object({ is: z.literal('other') }),
+    ])
+    const twin = operation({
+      method: 'GET',
+      path: '/twin',
+      description: 'Answer one or the other.',
+      scopes: ['platform:read'],
+      readOnly: true,
+      answer: { status: 200, body: object({ choice }) },
+      handler: () => ({ choice: { is: 'one' as const } }),
+    })
+    const loaded = loadedOperation('operations/gadgets/twin.ts', madeUpOperations[0]!.section, twin)
+    expect(() => openApiDocument({ ...registry, operations: [...registry.operations, loaded] })).toThrow(
+      'operations/gadgets/twin.ts: a choice of objects by their is: give each a name',
+    )
+  })
 })
 
 describe('an operation', () => {
-  const names = (id: string): unknown[] =>
-    inDocument(id).parameters!.map((each) => each.name ?? (each.$ref as string).split('/').at(-1))
+  const names = (id: string): unknown[] => inDocument(id).parameters!.map((each) => resolved(each).name)
 
   test('has its query parameters with their schemas', () => {
-    expect(inDocument('get_gadgets').parameters).toEqual([
+    expect(inDocument('get_gadgets').parameters!.map(resolved)).toEqual([
       {
         name: 'page',
         in: 'query',
-        required: false,
         description: 'Page, from 1',
         schema: { type: 'integer', minimum: 1, maximum: 100_000, default: 1 },
       },
@@ -225,7 +299,6 @@ describe('an operation', () => {
       {
         name: 'kinds',
         in: 'query',
-        required: false,
         schema: {
           type: 'array',
           items: { type: 'string', enum: ['round', 'square'] },
@@ -236,13 +309,15 @@ describe('an operation', () => {
         explode: false,
         example: ['round', 'square'],
       },
-      { name: 'sold', in: 'query', required: false, schema: { type: 'boolean' } },
-      { name: 'least', in: 'query', required: false, schema: { type: 'integer', minimum: 0, maximum: 9 } },
+      { name: 'sold', in: 'query', schema: { type: 'boolean' } },
+      { name: 'least', in: 'query', schema: { type: 'integer', minimum: 0, maximum: 9 } },
     ])
   })
 
   test('has its path parameters, described', () => {
-    expect(inDocument('post_gadgets_by_id_screws_by_screwId_tighten').parameters!.slice(0, 2)).toEqual([
+    expect(
+      inDocument('post_gadgets_by_id_screws_by_screwId_tighten').parameters!.slice(0, 2).map(resolved),
+    ).toEqual([
       {
         name: 'id',
         in: 'path',
@@ -261,10 +336,10 @@ describe('an operation', () => {
   })
 
   test('takes the headers that mean something to it', () => {
-    expect(names('patch_gadgets_by_id')).toEqual(['id', 'IdempotencyKey', 'IfMatch'])
-    expect(names('post_gadgets')).toEqual(['IdempotencyKey'])
-    expect(names('get_gadgets_by_id')).toEqual(['id', 'IfNoneMatch'])
-    expect(names('get_gadget_weather')).toEqual(['IfNoneMatch'])
+    expect(names('patch_gadgets_by_id')).toEqual(['id', 'Idempotency-Key', 'If-Match'])
+    expect(names('post_gadgets')).toEqual(['Idempotency-Key'])
+    expect(names('get_gadgets_by_id')).toEqual(['id', 'If-None-Match'])
+    expect(names('get_gadget_weather')).toEqual(['If-None-Match'])
   })
 
   test('has a body that is required when a field is', () => {
@@ -282,12 +357,12 @@ describe('an operation', () => {
   })
 
   test('has one answer, with its schema, and none with 204', () => {
-    expect(inDocument('post_gadgets').responses[201]).toMatchObject({
+    expect(resolved(inDocument('post_gadgets').responses[201])).toMatchObject({
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Gadget' } } },
       headers: { ETag: { $ref: '#/components/headers/ETag' } },
     })
-    expect(inDocument('delete_gadgets_by_id').responses[204]).not.toHaveProperty('content')
-    expect(inDocument('get_gadgets').responses[200]).toMatchObject({
+    expect(resolved(inDocument('delete_gadgets_by_id').responses[204])).not.toHaveProperty('content')
+    expect(resolved(inDocument('get_gadgets').responses[200])).toMatchObject({
       headers: { 'X-Total-Capped': expect.anything() },
       content: {
         'application/json': {
@@ -299,7 +374,7 @@ describe('an operation', () => {
 
   test('tells its own refusals in its own words', () => {
     expect(inDocument('post_gadgets').responses[409]).toEqual({
-      $ref: '#/components/responses/Conflict',
+      $ref: '#/components/responses/E409',
       description: 'A gadget has this name already',
     })
   })
@@ -310,7 +385,7 @@ describe('an operation', () => {
         spec.readOnly && (spec.etag === true || spec.cache !== undefined),
       )
     }
-    expect(inDocument('get_gadget_weather').responses[304]).not.toHaveProperty('content')
+    expect(resolved(inDocument('get_gadget_weather').responses[304])).not.toHaveProperty('content')
   })
 
   test('that is public says why', () => {
@@ -392,18 +467,25 @@ describe('its schemas and examples', () => {
     const found: { pointer: string; example?: unknown }[] = []
     const walk = (value: unknown, pointer: string): void => {
       if (typeof value !== 'object' || value === null) return
+      if ('examples' in value && Array.isArray(value.examples)) {
+        for (const example of value.examples) found.push({ pointer, example })
+      }
+      if ('default' in value && ('type' in value || 'anyOf' in value)) {
+        found.push({ pointer, example: value.default })
+      }
       for (const [key, child] of Object.entries(value)) {
         const below = `${pointer}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`
         if (key === 'schema')
           found.push({ pointer: below, ...('example' in value ? { example: value.example } : {}) })
-        else if (key !== 'example') walk(child, below)
+        if (key !== 'example' && key !== 'examples') walk(child, below)
       }
     }
     walk(document.paths, '/paths')
     for (const kind of ['parameters', 'headers', 'responses'])
       walk(document.components[kind], `/components/${kind}`)
-    for (const name of Object.keys(document.components.schemas!)) {
+    for (const [name, schema] of Object.entries(document.components.schemas!)) {
       found.push({ pointer: `/components/schemas/${name}` })
+      walk(schema, `/components/schemas/${name}`)
     }
     return found
   }
@@ -426,11 +508,60 @@ describe('its schemas and examples', () => {
     }
   })
 
+  /** As readers and mock servers put an answer's example together, each knowing no more than this. */
+  function composed(schema: JsonSchema): unknown {
+    const { examples, type, properties, items, prefixItems, anyOf, ...rest } = resolved(schema) as {
+      examples?: unknown[]
+      type?: string | string[]
+      properties?: Record<string, JsonSchema>
+      items?: JsonSchema
+      prefixItems?: JsonSchema[]
+      anyOf?: JsonSchema[]
+      [key: string]: unknown
+    }
+    if (examples) return examples[0]
+    if ('const' in rest) return rest.const
+    if ('default' in rest) return rest.default
+    if (Array.isArray(rest.enum)) return rest.enum[0]
+    if (anyOf) return composed(anyOf[0]!)
+    switch ([type].flat()[0]) {
+      case 'object':
+        return Object.fromEntries(
+          Object.entries(properties ?? {}).map(([key, each]) => [key, composed(each)]),
+        )
+      case 'array': {
+        const least = Math.max(Number(rest.minItems ?? 1), 1)
+        return (
+          prefixItems?.map(composed) ?? (items ? Array.from({ length: least }, () => composed(items)) : [])
+        )
+      }
+      case 'integer':
+      case 'number':
+        return rest.minimum ?? Number(rest.exclusiveMinimum ?? -1) + 1
+      case 'boolean':
+        return true
+      case 'string':
+        return (
+          formatted[`${rest.format}`] ??
+          'string'.padEnd(Number(rest.minLength ?? 0), 's').slice(0, Number(rest.maxLength ?? 6))
+        )
+      default:
+        return null
+    }
+  }
+  const formatted: Record<string, string> = {
+    uuid: '497f6eca-6276-4993-bfeb-53cbbba6f08e',
+    email: 'user@example.com',
+    date: '2026-08-24',
+    uri: 'http://example.com',
+  }
+
   test('an example of a body is taken by the operation, one of an answer is one', () => {
     for (const { id, file, spec } of registry.operations) {
       const { requestBody, responses } = inDocument(id)
       const sent = requestBody?.content['application/json'].example
-      const answered = responses[spec.answer.status]!.content?.['application/json'].example
+      const answer = resolved<Response>(responses[spec.answer.status]!).content?.['application/json']
+      const answered = answer && ('example' in answer ? answer.example : composed(answer.schema))
       const remedy = `${file}: write an example that its schema takes`
       if (spec.input?.body) expect(spec.input.body.safeParse(sent).error?.issues, remedy).toBeUndefined()
       if (spec.answer.body) expect(spec.answer.body.safeParse(answered).error?.issues, remedy).toBeUndefined()

@@ -33,4 +33,4 @@ export const newListBody = writeBody({ name: listName }, readOnly, ['name'])
 export const changedListBody = writeBody({ name: listName }, readOnly)
 
 /** What queues an import answers. */
-export const importQueued = queued({ listId: id })
+export const importQueued = named('ImportQueued', queued({ listId: id }))

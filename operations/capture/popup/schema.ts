@@ -7,6 +7,7 @@ import {
   id,
   instant,
   money,
+  moneyFromZero,
   named,
   object,
   setOf,
@@ -38,7 +39,7 @@ const couponShape = {
     .describe('Of unique codes; null: POP'),
   type: couponType,
   value: money.nullable().describe('Percent, or units of the currency; null for free shipping'),
-  minimumAmount: money.refine((value) => value >= 0, 'must not be negative').nullable(),
+  minimumAmount: moneyFromZero.nullable(),
   validDays: days.nullable().describe('How long a code holds from the subscription on'),
 }
 

@@ -30,24 +30,27 @@ const exchangeFor = object({
   unitPrice: money,
 })
 
-const item = object({
-  id,
-  orderItemId: z.string(),
-  productId: platformText,
-  variantId: platformText,
-  sku: platformText,
-  name: z.string(),
-  variantName: platformText,
-  imageUrl: platformText,
-  quantity: count,
-  approvedQuantity: count.nullable().describe('null until decided'),
-  receivedQuantity: count.nullable(),
-  unitPrice: money.describe('What one unit of the order line was paid with'),
-  reason: z.string().describe('Key of a reason'),
-  reasonLabel: z.string().describe('As it was when requested'),
-  comment: platformText,
-  exchangeFor: exchangeFor.nullable().describe('Always null on a return'),
-})
+const item = named(
+  'ExchangeItem',
+  object({
+    id,
+    orderItemId: z.string(),
+    productId: platformText,
+    variantId: platformText,
+    sku: platformText,
+    name: z.string(),
+    variantName: platformText,
+    imageUrl: platformText,
+    quantity: count,
+    approvedQuantity: count.nullable().describe('null until decided'),
+    receivedQuantity: count.nullable(),
+    unitPrice: money.describe('What one unit of the order line was paid with'),
+    reason: z.string().describe('Key of a reason'),
+    reasonLabel: z.string().describe('As it was when requested'),
+    comment: platformText,
+    exchangeFor: exchangeFor.nullable().describe('Always null on a return'),
+  }),
+)
 
 const historyEntry = object({
   at: instant,

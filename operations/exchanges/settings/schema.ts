@@ -61,11 +61,17 @@ const methodInput = object({
   instructions: instructions.default(null),
   isEnabled: z.boolean().default(true),
 })
-const mail = { isEnabled: z.boolean(), subject: line(1, 200), body: text(1, 5000) }
-const message = {
-  text: text(1, 1024).nullable(),
-  officialapiTemplateId: reference('template', z.number().int().min(1).max(2_147_483_647)).nullable(),
-}
+const mail = named(
+  'ExchangeEmail',
+  object({ isEnabled: z.boolean(), subject: line(1, 200), body: text(1, 5000) }),
+)
+const message = named(
+  'ExchangeMessage',
+  object({
+    text: text(1, 1024).nullable(),
+    officialapiTemplateId: reference('template', z.number().int().min(1).max(2_147_483_647)).nullable(),
+  }),
+)
 const texts = {
   pageTitle: line(1, 120),
   intro: text(0, 1000).nullable(),
@@ -102,13 +108,15 @@ const content = object({
   returnMethods: z.array(method),
   returnAddress: address.nullable(),
   texts: object(texts),
-  emails: object(forEvents(object(mail))),
-  messaging: object({ isEnabled: z.boolean(), ...forEvents(object(message)) }),
+  emails: object(forEvents(mail)),
+  messaging: object({ isEnabled: z.boolean(), ...forEvents(message) }),
 })
 export type ExchangeContent = z.infer<typeof content>
 
 export const exchangeSettings = named('ExchangeSettings', content.extend({ updatedAt: instant.nullable() }))
 
+const mailInput = named('ExchangeEmailInput', mail.partial())
+const messageInput = named('ExchangeMessageInput', message.partial())
 export const exchangeSettingsInput = writeBody(
   {
     ...plain,
@@ -116,8 +124,8 @@ export const exchangeSettingsInput = writeBody(
     returnMethods: z.array(methodInput).min(1).max(5),
     returnAddress: addressInput.nullable(),
     texts: object(texts).partial(),
-    emails: object(forEvents(object(mail).partial())).partial(),
-    messaging: object({ isEnabled: z.boolean(), ...forEvents(object(message).partial()) }).partial(),
+    emails: object(forEvents(mailInput)).partial(),
+    messaging: object({ isEnabled: z.boolean(), ...forEvents(messageInput) }).partial(),
   },
   ['updatedAt'],
 )

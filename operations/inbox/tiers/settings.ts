@@ -2,7 +2,18 @@
 import { sql } from 'kysely'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
-import { colour, count, currency, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
+import {
+  colour,
+  count,
+  currency,
+  instant,
+  line,
+  moneyOver0,
+  named,
+  object,
+  writeBody,
+  z,
+} from '#runtime/schema'
 import { recalculateSoon } from '../switch/runs.ts'
 import { defaultTierSettings, faultOfTiers, type TierSettings } from './tiers.ts'
 
@@ -12,7 +23,7 @@ const noTier = 'none'
 const match = z.enum(['any', 'all'])
 const periodDays = z.number().int().min(1).max(3650).nullable()
 const minPurchases = z.number().int().min(1).max(100_000).nullable()
-const minAmount = money.refine((value) => value > 0, 'must be over 0').nullable()
+const minAmount = moneyOver0('must be over 0').nullable()
 
 export const tierSettings = named(
   'TierSettings',

@@ -14,17 +14,20 @@ export const beforeAfterWords = {
 const whole = (least: number, most: number) => z.number().int().min(least).max(most)
 const optionalText = (atMost: number) => text(0, atMost).nullable().default(null)
 
-export const blockStyle = object({
-  backgroundColor: colour.nullable().default(null),
-  textColor: readOn('backgroundColor').default('#111827'),
-  titleColor: readOn('backgroundColor').default('#111827'),
-  accentColor: seenOn('backgroundColor').default('#2563eb'),
-  borderColor: colour.nullable().default(null),
-  borderRadius: whole(0, 50).default(8),
-  padding: whole(0, 100).default(16),
-  fontSize: whole(10, 40).default(15),
-  align: z.enum(['left', 'center', 'right']).default('left'),
-})
+export const blockStyle = named(
+  'BlockStyle',
+  object({
+    backgroundColor: colour.nullable().default(null),
+    textColor: readOn('backgroundColor').default('#111827'),
+    titleColor: readOn('backgroundColor').default('#111827'),
+    accentColor: seenOn('backgroundColor').default('#2563eb'),
+    borderColor: colour.nullable().default(null),
+    borderRadius: whole(0, 50).default(8),
+    padding: whole(0, 100).default(16),
+    fontSize: whole(10, 40).default(15),
+    align: z.enum(['left', 'center', 'right']).default('left'),
+  }),
+)
 
 /** Fields that every design may have. */
 const common = {

@@ -1,7 +1,7 @@
 /** How badges are shown, and the price of paying by another method (rule 1). */
 import { platformId, variableLine, widgetSettings } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
-import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
+import { colour, decimals, instant, line, moneyAtLeast0, named, object, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 
 const featuredPriceFields = {
@@ -13,7 +13,7 @@ const featuredPriceFields = {
     .refine(...decimals(4)),
   text: variableLine(1, 120, ['price', 'method', 'discountPercentage']),
   method: line(1, 40),
-  minAmount: money.refine((value) => value >= 0, 'must be at least 0'),
+  minAmount: moneyAtLeast0('must be at least 0'),
   applyToSalePrice: z.boolean().describe('False: products on sale show none'),
   showInProductPage: z.boolean(),
   showInProductList: z.boolean(),

@@ -1,6 +1,6 @@
 import { assetUrl, combinesWith, itemSeen, nullableText, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
-import { count, money, named, object, text, writeBody, z } from '#runtime/schema'
+import { count, money, moneyOver0, named, object, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
 
 const itemFields = {
@@ -54,7 +54,7 @@ export const bundle = named(
 export const bundleInput = {
   ...discountInput,
   ...bundleFields,
-  discountValue: money.refine((value) => value > 0, 'must be more than 0'),
+  discountValue: moneyOver0('must be more than 0'),
   items: z
     .array(writeBody(itemFields, itemReadOnly, ['productId']))
     .min(1)

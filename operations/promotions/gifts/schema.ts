@@ -1,6 +1,6 @@
 import { combinesWith, itemStatus, platformId, variableLine } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
-import { money, named, object, writeBody, z } from '#runtime/schema'
+import { money, moneyOver0, named, object, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
 
@@ -51,7 +51,7 @@ export const cartGift = named(
   },
 )
 
-const minAmount = money.refine((value) => value > 0, 'must be more than 0')
+const minAmount = moneyOver0('must be more than 0')
 
 export const giftInput = {
   ...discountInput,

@@ -1,8 +1,20 @@
 import { variableLine } from '#operations/storefront/door'
-import { colour, currency, decimals, id, instant, line, money, named, object, z } from '#runtime/schema'
+import {
+  colour,
+  currency,
+  decimals,
+  id,
+  instant,
+  line,
+  money,
+  moneyAtLeast0,
+  named,
+  object,
+  z,
+} from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 
-const atLeastZero = money.refine((value) => value >= 0, 'must be at least 0')
+const atLeastZero = moneyAtLeast0('must be at least 0')
 
 export const ruleInput = {
   name: line(1, 80).describe('Shown, such as Credit card'),

@@ -40,7 +40,7 @@ export const reviewDispatch = named(
 export const dispatchListQuery = object({
   ...paging,
   status: queryList(z.enum([...dispatchStatuses, 'all']))
-    .default('scheduled')
+    .default(['scheduled'])
     .describe('Repeated or comma-separated; all for every one'),
   channel: z.enum(['email', 'messaging']).optional(),
   search: z

@@ -6,7 +6,10 @@ import { english, type Words } from '#runtime/values/wording'
 /** As sent, to the letter: neither trimmed nor checked for variables. */
 const plain = (max: number) => z.string().max(max, `must have at most ${max} characters`)
 const optionalText = plain(5000).nullable()
-const builtIn = 'Null: the built-in text. Empty: nothing is shown'
+const shownText = named(
+  'StockAlertText',
+  optionalText.describe('Null: the built-in text. Empty: nothing is shown'),
+)
 
 const templateEmail = {
   subject: plain(500),
@@ -78,10 +81,7 @@ const grounds: Partial<Record<Look, Look>> = {
 }
 
 const lookFields = Object.fromEntries(
-  looks.map((name) => {
-    const field = optionalText.describe(builtIn)
-    return [name, grounds[name] ? readOn(grounds[name], field) : field]
-  }),
+  looks.map((name) => [name, grounds[name] ? readOn(grounds[name], shownText) : shownText]),
 ) as unknown as Record<Look, typeof optionalText>
 
 const content = object({

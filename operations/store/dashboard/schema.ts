@@ -41,7 +41,7 @@ const metricOf = <V extends z.ZodTypeAny>(value: V) =>
       }),
     ),
   })
-const countMetric = metricOf(count)
+const countMetric = named('CountMetric', metricOf(count))
 
 export const dashboardOverview = named(
   'DashboardOverview',

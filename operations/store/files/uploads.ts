@@ -1,7 +1,7 @@
 /** Upload URLs: a row for each file before its bytes are there, so that nothing is left behind unknown. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { instant, line, object, z } from '#runtime/schema'
+import { instant, line, named, object, z } from '#runtime/schema'
 
 /** What files may be that are uploaded for something. */
 export interface Purpose {
@@ -15,18 +15,24 @@ export interface Purpose {
 }
 
 /** Body of every operation that makes an upload URL. */
-export const uploadInput = object({
-  fileName: line(1, 200),
-  contentType: z.string().min(1).max(100).describe('Media type, such as image/png'),
-  size: z.number().int().min(1).describe('In bytes, exactly'),
-})
-export const uploadAnswer = object({
-  uploadUrl: z.string(),
-  method: z.literal('PUT'),
-  headers: z.record(z.string()).describe('To be sent with the upload'),
-  fileUrl: z.string().describe('Where the file will be'),
-  expiresAt: instant.describe('Until then the upload must begin'),
-})
+export const uploadInput = named(
+  'UploadInput',
+  object({
+    fileName: line(1, 200),
+    contentType: z.string().min(1).max(100).describe('Media type, such as image/png'),
+    size: z.number().int().min(1).describe('In bytes, exactly'),
+  }),
+)
+export const uploadAnswer = named(
+  'Upload',
+  object({
+    uploadUrl: z.string(),
+    method: z.literal('PUT'),
+    headers: z.record(z.string()).describe('To be sent with the upload'),
+    fileUrl: z.string().describe('Where the file will be'),
+    expiresAt: instant.describe('Until then the upload must begin'),
+  }),
+)
 type Input = z.infer<typeof uploadInput>
 type Upload = z.infer<typeof uploadAnswer>
 

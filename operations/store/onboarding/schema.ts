@@ -37,7 +37,7 @@ export const stepIds = [
 ] as const
 export type StepId = (typeof stepIds)[number]
 
-const featureName = z.enum(allFeatures)
+const featureName = named('Feature', z.enum(allFeatures))
 const isUnique = (list: readonly string[]): boolean => new Set(list).size === list.length
 const once = { message: 'must not name one twice' }
 

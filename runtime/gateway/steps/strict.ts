@@ -15,7 +15,8 @@ export function requireDeclaredAnswer(call: Call, body: string): void {
   }
 }
 
-const pipelineCodes: readonly ErrorCode[] = [
+/** What any operation may refuse with; a write besides with `conflict`, for an Idempotency-Key or If-Match. */
+export const pipelineCodes: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
   'forbidden',
