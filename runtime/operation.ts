@@ -80,6 +80,11 @@ export interface OperationSpec<
           input: { params: PathParams<P>; query: Parsed<Q>; body: Parsed<B> },
         ): Promise<unknown> | unknown
       }
+  /**
+   * Paths of the reads that show what this write would do: whom it reaches, how it looks, what it costs. Assistants are
+   * told to look there before they ask the merchant.
+   */
+  lookFirst?: readonly string[]
   /** Answers to If-None-Match and this Cache-Control. */
   cache?: string
   /**

@@ -1,8 +1,10 @@
 /** All that a model needs to call an operation right the first time. */
+
 import { descriptorOf } from '#runtime/documents/descriptors'
 import { exampleOf } from '#runtime/documents/example'
 import { type JsonSchema, publish } from '#runtime/documents/publish'
 import type { LoadedOperation } from '#runtime/registry/loaded'
+import { consequencesOf, readsBefore } from './consequences.ts'
 
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 
@@ -19,6 +21,8 @@ export function describeOperation(operation: LoadedOperation): Record<string, un
     section: section.title,
     description: spec.details ? `${description} ${spec.details}` : description,
     readOnly,
+    consequences: consequencesOf(spec),
+    lookFirst: readsBefore(spec),
     needs: { scopes, role: minimumRole, feature: spec.feature ?? null },
     pathParameters,
     query: input?.query ?? null,

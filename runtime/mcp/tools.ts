@@ -8,6 +8,7 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { errorBody, Refusal, refuse } from '../errors.ts'
 import { object, z } from '../schema.ts'
 import type { Caller } from './caller.ts'
+import { consequencesOf, kindsOfConsequence } from './consequences.ts'
 import { describeOperation } from './describe.ts'
 import { nearestIds, OperationSearch } from './search.ts'
 
@@ -15,6 +16,12 @@ const text = { type: 'string' } as const
 const objectOf = (properties: Record<string, object>, required: string[]) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const
 const values = (description: string) => ({ type: 'object', description, additionalProperties: true })
+
+const consequences = {
+  type: 'array',
+  description: 'What cannot be taken back: ask the merchant first',
+  items: { type: 'string', enum: [...kindsOfConsequence] },
+} as const
 
 export const tools: Tool[] = [
   {
@@ -48,6 +55,7 @@ export const tools: Tool[] = [
               section: text,
               description: text,
               readOnly: { type: 'boolean' },
+              consequences,
             },
             required: ['operationId', 'section', 'description', 'readOnly'],
           },
@@ -82,6 +90,13 @@ export const tools: Tool[] = [
         path: text,
         description: text,
         readOnly: { type: 'boolean' },
+        consequences,
+        lookFirst: {
+          type: 'array',
+          description:
+            'Reads that show whom it reaches, how it looks, what it costs: run them, tell the merchant, then ask',
+          items: text,
+        },
         pathParameters: { type: 'array' },
         query: { type: ['object', 'null'] },
         body: { type: ['object', 'null'] },
@@ -214,6 +229,7 @@ async function list(
     section: title,
     description: spec.description,
     readOnly: spec.readOnly,
+    ...(consequencesOf(spec).length > 0 ? { consequences: [...consequencesOf(spec)] } : {}),
   }))
   if (found.length > 0) return result({ operations, total: found.length })
   const offered = caller.registry.sections.filter((each) => allowed.some(({ section }) => section === each))

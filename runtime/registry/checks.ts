@@ -62,6 +62,8 @@ function operationFaults({ file, spec }: LoadedOperation, components: Map<string
     }
     if (spec.scopes.length === 0 && !spec.readOnly) fault('writes without a scope', 'add platform:write')
   }
+  if (spec.readOnly && spec.lookFirst)
+    fault('is readOnly and says where to look first', 'leave lookFirst out')
   if (spec.minimumRole !== undefined && !roles.includes(spec.minimumRole)) {
     fault(`minimumRole ${spec.minimumRole} is unknown`, `one of ${roles.join(', ')}`)
   }

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test, vi } from 'vitest'
+import { readsBefore } from '#runtime/mcp/consequences'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
@@ -297,5 +298,39 @@ describe('an idempotency key', () => {
     expect(other).toMatchObject({ isError: true, value: { error: { code: 'conflict' } } })
     const odd = await use(client, 'call_operation', { ...call, idempotencyKey: 'two words' })
     expect(odd).toMatchObject({ isError: true, value: { error: { code: 'bad_request' } } })
+  })
+})
+
+describe('writes of consequence', () => {
+  test('say what cannot be taken back, and where to look first', async () => {
+    const client = await assistant((await store(app)).key)
+    const described = (operationId: string) => use(client, 'describe_operation', { operationId })
+    expect((await described('post_campaigns_by_id_send')).value).toMatchObject({
+      consequences: ['messages'],
+      lookFirst: ['get_campaigns_by_id', 'get_campaigns_by_id_preview', 'get_subscription_usage'],
+    })
+    expect((await described('post_subscription_update_plan')).value).toMatchObject({
+      consequences: ['money'],
+    })
+    expect((await described('delete_automations_by_id')).value.consequences).toEqual(['messages', 'deletion'])
+    expect((await described('get_campaigns')).value).toMatchObject({ consequences: [], lookFirst: [] })
+    const { value } = await use(client, 'list_operations', { query: 'send the campaign now' })
+    expect(value.operations[0]).toMatchObject({
+      operationId: 'post_campaigns_by_id_send',
+      consequences: ['messages'],
+    })
+  })
+
+  test('every place to look at first is a read of the store, with parameters that the write has', () => {
+    const { operations, byId } = app.registry
+    const looking = operations.filter(({ spec }) => spec.lookFirst)
+    expect(looking.length).toBeGreaterThan(8)
+    for (const operation of looking) {
+      for (const id of readsBefore(operation.spec)) {
+        const read = byId(id)
+        expect([operation.id, id, read?.spec.readOnly]).toEqual([operation.id, id, true])
+        expect([...operation.parameters]).toEqual(expect.arrayContaining([...read!.parameters]))
+      }
+    }
   })
 })

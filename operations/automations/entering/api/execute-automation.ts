@@ -11,6 +11,7 @@ export default operation({
   words: 'run an automation now for past carts or orders',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/automations/:id', '/subscription/usage'],
   feature: 'automations',
   input: {
     body: object({ limit: z.number().int().min(1).max(10_000).default(1000).describe('Customers at most') }),

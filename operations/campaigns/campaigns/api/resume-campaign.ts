@@ -12,6 +12,7 @@ export default operation({
   words: 'go on with a campaign that was paused',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/campaigns/:id', '/subscription/usage'],
   feature: 'campaigns',
   answer: { status: 202, body: queued({ campaign }) },
   refuses: {

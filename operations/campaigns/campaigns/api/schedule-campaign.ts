@@ -15,6 +15,7 @@ export default operation({
   words: 'send it later, tomorrow at nine, at a date, plan a blast',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/campaigns/:id', '/campaigns/:id/preview', '/subscription/usage'],
   feature: 'campaigns',
   input: {
     body: object({ scheduledAt: moment }),

@@ -13,6 +13,7 @@ export default operation({
   words: 'send it now to everybody, promo to all clients, launch',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/campaigns/:id', '/campaigns/:id/preview', '/subscription/usage'],
   feature: 'campaigns',
   answer: { status: 202, body: queued({ campaign }) },
   refuses: {

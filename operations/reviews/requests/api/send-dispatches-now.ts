@@ -13,6 +13,7 @@ export default operation({
   words: 'ask for the opinion now, do not wait',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/product-reviews/dispatches'],
   feature: 'reviews',
   input: { body: dispatchTargets },
   answer: { status: 202, body: queued({ queued: count, failed: count, data: z.array(itemResult) }) },

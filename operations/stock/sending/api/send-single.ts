@@ -12,6 +12,7 @@ export default operation({
   words: 'tell this one person that the product is back',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
+  lookFirst: ['/stock-notifications/:notificationId'],
   feature: 'stock-alerts',
   input: { body: object({}).optional() },
   answer: {

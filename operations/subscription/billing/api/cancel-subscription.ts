@@ -12,6 +12,7 @@ export default operation({
   words: 'end my plan, stop paying, leave',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
+  lookFirst: ['/subscription'],
   whilePaused: true,
   input: {
     body: object({

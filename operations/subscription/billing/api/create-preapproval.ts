@@ -13,6 +13,7 @@ export default operation({
   words: 'subscribe, buy a plan, checkout',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
+  lookFirst: ['/subscription'],
   whilePaused: true,
   input: {
     body: object({

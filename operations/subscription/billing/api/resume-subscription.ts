@@ -11,6 +11,7 @@ export default operation({
   words: 'come back, go on with my plan',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
+  lookFirst: ['/subscription', '/subscription/pre-approval'],
   whilePaused: true,
   input: {
     body: object({

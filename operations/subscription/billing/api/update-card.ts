@@ -12,6 +12,7 @@ export default operation({
   words: 'my credit card expired, new card',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
+  lookFirst: ['/subscription/pre-approval'],
   whilePaused: true,
   input: { body: object({}) },
   answer: { status: 201, body: checkout },

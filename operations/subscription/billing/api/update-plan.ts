@@ -13,6 +13,7 @@ export default operation({
   words: 'upgrade, downgrade, change to another plan, yearly',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
+  lookFirst: ['/subscription'],
   whilePaused: true,
   input: {
     body: object({

@@ -1,0 +1,27 @@
+/** What a write does that nobody can take back, made from what its operation declares anyway. */
+import type { Operation } from '#runtime/operation'
+import { operationId } from '#runtime/registry/registry'
+import type { Scope } from '#runtime/roles'
+
+type Spec = Operation['spec']
+
+export const kindsOfConsequence = ['messages', 'money', 'access', 'deletion'] as const
+type Consequence = (typeof kindsOfConsequence)[number]
+
+const ofScopes: Partial<Record<Scope, Consequence>> = {
+  'messages:send': 'messages',
+  'billing:write': 'money',
+  'team:write': 'access',
+}
+
+/** In the order of the kinds; empty for a read. */
+export function consequencesOf({ readOnly, method, scopes }: Spec): readonly Consequence[] {
+  if (readOnly) return []
+  const found = new Set(scopes.flatMap((scope) => ofScopes[scope] ?? []))
+  if (method === 'DELETE') found.add('deletion')
+  return kindsOfConsequence.filter((kind) => found.has(kind))
+}
+
+/** The ids of the reads that show what it would do. */
+export const readsBefore = ({ lookFirst = [] }: Spec): string[] =>
+  lookFirst.map((path) => operationId('GET', path))
