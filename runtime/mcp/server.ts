@@ -2,9 +2,12 @@
  * `/mcp`: the tools for assistants (Model Context Protocol over Streamable HTTP). It keeps no state between requests,
  * so any instance answers any of them. What a tool does goes through the gateway under the caller's key.
  */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
 import { parseJson } from '#runtime/gateway/input'
 import { bodyAtMost, readBytes, utf8Text } from '#runtime/http/body'
 import { errorBody, Refusal, refuse, statusOf } from '../errors.ts'
@@ -47,23 +50,39 @@ export async function answerMcp(parts: McpParts, request: Request, ip: string): 
     if ('refusal' in more) return new Response(more.refusal.body, more.refusal)
   }
 
-  const server = new Server(
-    { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
-    { capabilities: { tools: {} }, instructions },
-  )
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }))
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
-    runTool(caller, params.name, params.arguments ?? {}),
-  )
+  const parsedBody = message ?? null
+  const answer = (await isLegacyRequest(request, parsedBody))
+    ? await answerOlder(caller, request, parsedBody)
+    : await answerCurrent(caller, request, parsedBody)
+  const headers = new Headers(answer.headers)
+  for (const [name, value] of Object.entries(entry.headers)) headers.set(name, value)
+  return new Response(answer.body, { status: answer.status, headers })
+}
+
+/** As the protocol was until 2025-11-25: a handshake, and sessions that nobody needs here. */
+async function answerOlder(caller: Caller, request: Request, parsedBody: unknown): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
     maxRequestBodySize: bodyAtMost,
   })
-  await server.connect(transport)
-  const answer = await transport.handleRequest(request, { parsedBody: message ?? null })
-  const headers = new Headers(answer.headers)
-  for (const [name, value] of Object.entries(entry.headers)) headers.set(name, value)
-  return new Response(answer.body, { status: answer.status, headers })
+  await serverFor(caller).connect(transport)
+  return transport.handleRequest(request, { parsedBody })
+}
+
+/** As it is since 2026-07-28: each message by itself. Nothing changes here that one would have to be told of. */
+const answerCurrent = (caller: Caller, request: Request, parsedBody: unknown): Promise<Response> =>
+  createMcpHandler(() => serverFor(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
+    parsedBody,
+  })
+
+function serverFor(caller: Caller): Server {
+  const server = new Server(
+    { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
+    { capabilities: { tools: {} }, instructions },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools }))
+  server.setRequestHandler('tools/call', ({ params }) => runTool(caller, params.name, params.arguments ?? {}))
+  return server
 }
 
 /** What a client needs to find out how to get a key (RFC 9728, section 5.1); one that came with none made no error. */

@@ -1,5 +1,5 @@
 /** The three tools, and what each does. Everything they say of operations comes from the registry. */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, JSONValue, Tool } from '@modelcontextprotocol/server'
 import { runnableBy } from '#runtime/documents/descriptors'
 import { refusalOf } from '#runtime/gateway/access'
 import { read } from '#runtime/gateway/input'
@@ -13,7 +13,7 @@ import { describeOperation } from './describe.ts'
 import { nearestIds, OperationSearch } from './search.ts'
 
 const text = { type: 'string' } as const
-const objectOf = (properties: Record<string, object>, required: string[]) =>
+const objectOf = (properties: Record<string, JSONValue>, required: string[]) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const
 const values = (description: string) => ({ type: 'object', description, additionalProperties: true })
 

@@ -1,0 +1,93 @@
+/** `/mcp` as the protocol is since 2026-07-28, by its own client: no handshake, each message by itself. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp({ publicUrl: 'http://localhost' })
+const asked: { method: string; name: unknown; version: string | null }[] = []
+
+async function assistant(key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+    fetch: (address, init) => {
+      const request = new Request(address, init as RequestInit)
+      const name = init?.body ? (JSON.parse(String(init.body)) as { method?: string }).method : null
+      asked.push({ method: request.method, name, version: request.headers.get('mcp-protocol-version') })
+      return Promise.resolve(app.fetch(request, { ip: '1.1.1.1' }))
+    },
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree under exactOptionalPropertyTypes
+  await client.connect(transport as any)
+  return client
+}
+
+const use = async (client: Client, name: string, args: Record<string, unknown>) => {
+  const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] }
+  return JSON.parse(content[0]!.text)
+}
+
+test('finds, describes and runs operations without a handshake', async () => {
+  const shop = await store(app)
+  const client = await assistant(shop.key)
+  expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    'list_operations',
+    'describe_operation',
+    'call_operation',
+  ])
+  const found = await use(client, 'list_operations', { query: 'create a contact list' })
+  expect(found.operations.map((each: { operationId: string }) => each.operationId)).toContain(
+    'post_campaigns_lists',
+  )
+  const described = await use(client, 'describe_operation', { operationId: 'post_campaigns_lists' })
+  expect(described.example).toBeDefined()
+  const made = await use(client, 'call_operation', {
+    operationId: 'post_campaigns_lists',
+    body: { name: 'Ours' },
+  })
+  expect(made).toMatchObject({ status: 201, body: { name: 'Ours' } })
+  expect(await use(client, 'call_operation', { operationId: 'get_campaigns_lists' })).toMatchObject({
+    status: 200,
+    body: { total: 1 },
+  })
+  expect(asked.map(({ name }) => name)).not.toContain('initialize')
+  expect(new Set(asked.map(({ version }) => version))).toEqual(new Set(['2026-07-28']))
+  await client.close()
+})
+
+test('nobody keeps a stream open: there is nothing to tell', async () => {
+  const shop = await store(app)
+  const client = await assistant(shop.key)
+  expect(client.getServerCapabilities()?.tools).toEqual({})
+  const listening = await app.fetch(
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${shop.key}`,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'subscriptions/listen',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'subscriptions/listen',
+        params: {
+          subscriptions: { toolsListChanged: true },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      }),
+    }),
+    { ip: '1.1.1.1' },
+  )
+  expect(listening.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(((await listening.json()) as { error: { message: string } }).error.message).toMatch(/./)
+  await client.close()
+})
