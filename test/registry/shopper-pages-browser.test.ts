@@ -1,10 +1,10 @@
 /**
  * Every page that a person opens by a link, on a phone: shoppers' pages as the registry has them, and what others are
  * led to (invitations, checkouts, setups). None breaks a rule of axe, scrolls sideways, is too small to read or to
- * press, hides where the focus is, or leaves a phone's keyboard guessing.
+ * press, hides where the focus is, or leaves a phone's keyboard guessing. `SHOTS=<folder>` keeps a picture of each.
  */
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import startSetup from '#operations/messaging/official/api/start-setup'
 import createInvitation from '#operations/store/team/api/create-invitation'
 import { wholeRegistry } from '#test/support/app'
@@ -205,6 +205,12 @@ async function expectPleasant(seen: SeenPage[]): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)('on a phone', () => {
+  /** Where the pages besides the storefront's are tried. */
+  let shared: World
+  beforeAll(async () => {
+    shared = await world(app, 'pt-BR')
+  })
+
   test('what answers people with a page is looked at', async () => {
     expect(
       pages
@@ -246,7 +252,7 @@ describe.skipIf(!hasChromium)('on a phone', () => {
       path.replace(/:\w+/g, 'nowhere'),
       method === 'POST' ? { phone: '+5511977776666', displayName: 'Bia', outcome: 'deny' } : undefined,
     )
-    await others[name]!(await world(app, 'pt-BR'), see)
+    await others[name]!(shared, see)
     await expectPleasant(seen)
   })
 

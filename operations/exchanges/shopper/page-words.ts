@@ -61,7 +61,7 @@ export const paragraphs = (text: string | null): string =>
   text ? `<p class="lines">${escaped(text)}</p>` : ''
 
 const moreStyle =
-  'h2{font-size:1.1rem;margin-top:2rem}.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
+  '.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
   'padding:.2rem 1rem 1rem;border:1px solid #d1d5db;border-radius:.4rem}legend{padding:0 .3rem;font-weight:600}' +
   '.note{margin:0;color:#4b5563}address{font-style:normal}ul,ol{padding-left:1.2rem}' +
   'details{margin-top:1.2rem;padding:0 1rem;border:1px solid #d1d5db;border-radius:.4rem}details[open]{padding-bottom:1rem}' +
