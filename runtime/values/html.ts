@@ -1,16 +1,24 @@
-/** Pages for people who follow a link: plain HTML, no scripts, nothing from elsewhere. */
+/**
+ * Pages for people who follow a link: plain HTML, no scripts, nothing from elsewhere. On a phone all text is at least
+ * 16 px (below, iOS zooms into a field) and all that is pressed at least 44 px high.
+ */
 
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:clamp(1.5rem,8vh,6rem) 1rem 3rem;' +
-  'color:#1f2937;background:#fff;overflow-wrap:break-word}h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}' +
-  'label,input,select,textarea,button{display:block;font:inherit;max-width:100%}label{margin:1rem 0 .3rem}' +
-  'input:not([type=radio],[type=checkbox]),select,textarea{width:100%;box-sizing:border-box;padding:.55rem;' +
-  'color:inherit;background:#fff;border:1px solid #6b7280;border-radius:.4rem}[type=radio],[type=checkbox]{display:inline}' +
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:clamp(1.5rem,6vh,6rem) 1rem 3rem;' +
+  'color:#1f2937;background:#fff;overflow-wrap:break-word}h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}h2{font-size:1.1rem;margin-top:2rem}' +
+  'label,input,select,textarea,button{display:block;font:inherit;max-width:100%}label{margin:1rem 0 .3rem}label>input,label>select,label>textarea{margin-top:.3rem}' +
+  'button,summary,input,select,textarea{box-sizing:border-box;min-height:2.75rem}' +
+  'input:not([type=radio],[type=checkbox]),select,textarea{width:100%;padding:.55rem;' +
+  'color:inherit;background:#fff;border:1px solid #6b7280;border-radius:.4rem}[type=radio],[type=checkbox]{flex:none;width:1.5rem;height:1.5rem;min-height:0;margin:0}' +
+  'label.choice{display:flex;gap:.6rem;align-items:flex-start;min-height:2.75rem;box-sizing:border-box;margin:0;padding:.6rem 0}' +
+  '::file-selector-button{font:inherit}.wrong{margin:.2rem 0 0;color:#b91c1c}input[aria-invalid]{border:2px solid #b91c1c}' +
+  'a{color:#1d4ed8}a.alone{display:inline-block;padding:.65rem 0}code{font-size:1rem}' +
   'button{margin-top:1.2rem;padding:.65rem 1.4rem;border:0;border-radius:.4rem;background:#1d4ed8;color:#fff;' +
-  'font-weight:600;cursor:pointer}:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}'
+  'font-weight:600;cursor:pointer}:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}' +
+  '@media(max-width:30rem){button{width:100%}}'
 
 /**
  * An answer with a page; `body` is HTML, its texts escaped already. `moreStyle`: CSS of its own. `formTarget`: the
@@ -28,7 +36,7 @@ export const htmlAnswer = (
 ): Response =>
   new Response(
     `<!doctype html><html lang="${escaped(lang)}"><head><meta charset="utf-8"><title>${escaped(title)}</title>` +
-      '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">' +
+      '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">' +
       `<style>${style}${moreStyle}</style></head><body><main><h1>${escaped(title)}</h1>${body}</main></body></html>`,
     {
       status,

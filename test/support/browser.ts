@@ -17,7 +17,9 @@ export const hasChromium =
   (process.env.CHROMIUM !== undefined || existsSync(chromiumPath))
 
 /** The server on a free port of its own, which the links that it hands out lead to. */
-export async function servedApp(): Promise<{ app: TestApp; url: string }> {
+export async function servedApp(
+  settings: Parameters<typeof testApp>[0] = {},
+): Promise<{ app: TestApp; url: string }> {
   let app: TestApp | null = null
   const server = createAdaptorServer({ fetch: (request, env) => app!.fetch(request, env as never) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -28,7 +30,7 @@ export async function servedApp(): Promise<{ app: TestApp; url: string }> {
     await closed
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  app = await testApp({ publicUrl: url })
+  app = await testApp({ publicUrl: url, ...settings })
   return { app, url }
 }
 

@@ -52,14 +52,16 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsOf(page)).toEqual([])
 }
 
-/** The rules that are broken, with what breaks them. */
-export async function violationsOf(page: Page): Promise<string[]> {
+const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+/** The rules that are broken, with what breaks them; `besides` WCAG's. */
+export async function violationsOf(page: Page, besides: readonly string[] = []): Promise<string[]> {
   // The page's policy lets nothing be evaluated that came from outside: the debugger's own world may.
   const session = await page.context().newCDPSession(page)
   const { readFile } = await import('node:fs/promises')
   await session.send('Runtime.evaluate', { expression: await readFile(axe, 'utf8') })
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+    expression: `axe.run(document, { runOnly: ${JSON.stringify([...wcag, ...besides])} })
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) =>
         target.flat().join(' ') + ' ' + failureSummary).join('; ')))`,
     awaitPromise: true,

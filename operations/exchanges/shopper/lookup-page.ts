@@ -88,8 +88,8 @@ export function lookupPage(ctx: Context, { texts }: ExchangeContent): Response {
   const body =
     paragraphs(texts.intro) +
     `<form method="post" action="${escaped(`${pagesBase(ctx)}/lookup`)}">${trap}` +
-    `<label for="orderNumber">${escaped(words.orderNumber)}</label><input id="orderNumber" name="orderNumber" required maxlength="60" autocomplete="off">` +
-    `<label for="contact">${escaped(words.contact)}</label><input id="contact" name="contact" required maxlength="254" autocomplete="email">` +
+    `<label for="orderNumber">${escaped(words.orderNumber)}</label><input id="orderNumber" name="orderNumber" required maxlength="60" autocomplete="off" autocapitalize="characters" spellcheck="false">` +
+    `<label for="contact">${escaped(words.contact)}</label><input id="contact" name="contact" required maxlength="254" autocomplete="email" inputmode="email" autocapitalize="none" spellcheck="false">` +
     `<button>${escaped(words.find)}</button></form>` +
     policyOf(ctx, texts.policy)
   return exchangePage(ctx, texts.pageTitle, body)
@@ -147,7 +147,9 @@ function section(
   const until = isOutside
     ? texts.outsideWindowMessage
     : filled(words.until, { day: dayOf(ctx, windowEndsAt) })
-  const fields = items.map((item, at) => itemFields(ctx, type, item, at, settings, variants, words))
+  const fields = items.map((item, at) =>
+    itemFields(ctx, type, item, at, { settings, isOnly: items.length === 1, variants, words }),
+  )
   return (
     `<details${isOnly ? ' open' : ''}><summary>${escaped(words[type])}</summary>` +
     `<p class="note">${escaped(until)}</p>` +
@@ -160,7 +162,7 @@ function section(
     (type === 'return' ? refunds(settings, words) : '') +
     (conditions.length === 0
       ? ''
-      : `<h3>${escaped(words.conditions)}</h3><ul>${conditions.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`) +
+      : `<h2>${escaped(words.conditions)}</h2><ul>${conditions.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`) +
     `<label class="choice"><input type="checkbox" name="acceptedConditions" value="true" required> ${escaped(words.accept)}</label>` +
     `<button>${escaped(texts.buttonText)}</button></form></details>`
   )
@@ -171,10 +173,10 @@ function itemFields(
   type: OfferedType['type'],
   item: OfferedItem,
   at: number,
-  { reasons }: PublicSettings,
-  variants: readonly Variant[],
-  words: Words,
+  { settings: { reasons }, isOnly, variants, words }: Omit<Shown, 'sessionToken'>,
 ): string {
+  // The only one is what the request is about.
+  const least = isOnly ? 1 : 0
   const name = (field: string): string => `items.${at}.${field}`
   const id = (field: string): string => `${type}-${at}-${field}`
   const choices = reasons
@@ -189,7 +191,7 @@ function itemFields(
     `<fieldset><legend>${escaped(itemName(item))}</legend>` +
     `<input type="hidden" name="${name('orderItemId')}" value="${escaped(item.id)}">` +
     `<label for="${id('quantity')}">${escaped(filled(words.howMany, { most: item.availableQuantity }))}</label>` +
-    `<input id="${id('quantity')}" name="${name('quantity')}" type="number" min="0" max="${item.availableQuantity}" value="0" required>` +
+    `<input id="${id('quantity')}" name="${name('quantity')}" type="number" inputmode="numeric" min="${least}" max="${item.availableQuantity}" value="${least}" required>` +
     `<label for="${id('reason')}">${escaped(words.reason)}</label><select id="${id('reason')}" name="${name('reason')}">${choices.join('')}</select>` +
     textarea(id('comment'), name('comment'), words.comment) +
     (type === 'exchange' ? wanted(ctx, id('for'), name('exchangeForVariantId'), item, variants, words) : '') +

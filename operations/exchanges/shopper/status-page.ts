@@ -162,7 +162,9 @@ function wayBack(ctx: Context, view: ShopperView, words: Words): string {
     paragraphs(returnInstructions),
     address ? `<address class="lines">${escaped(address.filter(Boolean).join('\n'))}</address>` : '',
     returnCode ? `<p>${escaped(words.code)}: <strong>${escaped(returnCode)}</strong></p>` : '',
-    labelUrl ? `<p><a href="${escaped(labelUrl)}" rel="noreferrer">${escaped(words.label)}</a></p>` : '',
+    labelUrl
+      ? `<p><a class="alone" href="${escaped(labelUrl)}" rel="noreferrer">${escaped(words.label)}</a></p>`
+      : '',
     expiresAt ? `<p>${escaped(filled(words.sendBy, { day: dayOf(ctx, new Date(expiresAt)) }))}</p>` : '',
   ].join('')
 }
@@ -207,8 +209,8 @@ function forms(ctx: Context, view: ShopperView, token: string, words: Words): st
   const shipped =
     `<h2>${escaped(view.trackingCode ? words.correct : words.tellUs)}</h2>` +
     `<form method="post" action="${escaped(`${action}/shipped`)}">` +
-    `<label for="trackingCode">${escaped(words.trackingCode)}</label><input id="trackingCode" name="trackingCode" required maxlength="80" value="${escaped(view.trackingCode ?? '')}">` +
-    `<label for="carrier">${escaped(words.carrier)}</label><input id="carrier" name="carrier" maxlength="60" value="${escaped(view.carrier ?? '')}">` +
+    `<label for="trackingCode">${escaped(words.trackingCode)}</label><input id="trackingCode" name="trackingCode" required maxlength="80" autocomplete="off" autocapitalize="characters" spellcheck="false" value="${escaped(view.trackingCode ?? '')}">` +
+    `<label for="carrier">${escaped(words.carrier)}</label><input id="carrier" name="carrier" maxlength="60" autocomplete="off" value="${escaped(view.carrier ?? '')}">` +
     `<button>${escaped(words.save)}</button></form>`
   const cancel = `<form method="post" action="${escaped(`${action}/cancel`)}"><button class="quiet">${escaped(words.cancel)}</button></form>`
   return (takesCode ? shipped : '') + (view.canCancel ? cancel : '')

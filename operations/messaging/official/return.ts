@@ -58,7 +58,7 @@ function questionPage({ field, message, choices }: SetupQuestion, query: URLSear
       : choices
           .map(
             ({ value, label }) =>
-              `<p><label><input type="radio" name="numberId" value="${escaped(value)}" required> ${escaped(label)}</label></p>`,
+              `<label class="choice"><input type="radio" name="numberId" value="${escaped(value)}" required> ${escaped(label)}</label>`,
           )
           .join('')
   return htmlAnswer(

@@ -106,9 +106,9 @@ export function formPage(
       (variantId === null ? '' : `<input type="hidden" name="variantId" value="${escaped(variantId)}">`) +
       '<div hidden><input name="website" tabindex="-1" autocomplete="off"></div>' +
       `<label>${escaped(rating)}<select name="rating" required><option value="">${escaped(choose)}</option>${stars}</select></label>` +
-      `<label>${escaped(title)}<input name="title" maxlength="150"></label>` +
+      `<label>${escaped(title)}<input name="title" maxlength="150" autocomplete="off"></label>` +
       `<label>${escaped(opinion)}<textarea name="text" maxlength="5000" rows="5"${form.requireText ? ' required' : ''}></textarea></label>` +
-      `<label>${escaped(yours)}<input name="name" required maxlength="80" value="${escaped((name ?? '').slice(0, 80))}"></label>` +
+      `<label>${escaped(yours)}<input name="name" required maxlength="80" autocomplete="name" value="${escaped((name ?? '').slice(0, 80))}"></label>` +
       `<button>${escaped(send)}</button></form>`,
   )
   const { text } = renderText(order, { store: storeName })

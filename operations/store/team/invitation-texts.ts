@@ -23,6 +23,11 @@ const pageWords = {
     es: '{{inviter}} invita a {{email}}, {{role}}.',
   },
   name: { en: 'Your name', 'pt-BR': 'Seu nome', es: 'Tu nombre' },
+  wrong: {
+    en: 'Type your name, in at most 120 characters.',
+    'pt-BR': 'Escreva seu nome, com até 120 caracteres.',
+    es: 'Escribe tu nombre, con un máximo de 120 caracteres.',
+  },
   known: {
     en: 'You are known here as {{name}}.',
     'pt-BR': 'Você já é conhecido aqui como {{name}}.',
@@ -94,19 +99,21 @@ export function invitationMail(given: {
   }
 }
 
-/** The form; a person who is known already only confirms. */
-export function invitationForm(invitation: Invitation): Response {
+/** The form; a person who is known already only confirms. `isWrong`: the name was not taken. */
+export function invitationForm(invitation: Invitation, isWrong = false): Response {
   const { storeName: store, inviterName: inviter, role, email, knownName, locale } = invitation
   const words = spoken(pageWords, locale)
+  const marked = isWrong ? ' aria-invalid="true" aria-describedby="name-wrong" autofocus' : ''
+  const wrong = isWrong ? `<p class="wrong" id="name-wrong" role="alert">${escaped(words.wrong)}</p>` : ''
   const asked =
     knownName === null
-      ? `<label for="name">${escaped(words.name)}</label><input id="name" name="name" required maxlength="120" autocomplete="name">`
+      ? `<label for="name">${escaped(words.name)}</label><input id="name" name="name" required maxlength="120" autocomplete="name"${marked}>${wrong}`
       : `<p>${escaped(filled(words.known, { name: knownName }))}</p>`
   return htmlAnswer(
     filled(words.join, { store }),
     `<p>${escaped(filled(words.invites, { inviter, email, role: words.as[role] }))}</p>` +
       `<form method="post">${asked}<button>${escaped(words.accept)}</button></form>`,
-    200,
+    isWrong ? 400 : 200,
     { lang: langOf(locale) },
   )
 }

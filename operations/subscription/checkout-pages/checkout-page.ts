@@ -8,8 +8,8 @@ export type CardFaults = Partial<Record<keyof CardInput, string>>
 const style =
   '.dates{display:flex;gap:1rem}.dates>div{flex:1}form>div{margin-bottom:.8rem}' +
   'dl{display:grid;grid-template-columns:auto 1fr;gap:.2rem 1rem;padding:1rem;border-radius:.3rem;background:#f3f4f6}' +
-  'dt{color:#4b5563}dd{margin:0;font-weight:600}.wrong{margin:.2rem 0 0;color:#b91c1c}[aria-invalid]{border-color:#b91c1c}' +
-  'aside{margin-top:2rem;padding-top:1rem;border-top:1px solid #d1d5db;font-size:.9rem}'
+  'dt{color:#4b5563}dd{margin:0;font-weight:600}' +
+  'aside{margin-top:2rem;padding-top:1rem;border-top:1px solid #d1d5db}aside ul{padding-left:1.2rem}'
 
 const fields: Record<keyof CardInput, { label: string; attributes: string }> = {
   cardNumber: {
@@ -39,7 +39,10 @@ export function checkoutForm(
     const value = input && name !== 'cardNumber' ? ` value="${escaped(input[name])}"` : ''
     const fault = faults[name]
     const wrong = fault ? `<p class="wrong" id="${name}-wrong">${escaped(fault)}</p>` : ''
-    const marked = fault ? ` aria-invalid="true" aria-describedby="${name}-wrong"` : ''
+    const isFirst = Object.keys(faults)[0] === name
+    const marked = fault
+      ? ` aria-invalid="true" aria-describedby="${name}-wrong"${isFirst ? ' autofocus' : ''}`
+      : ''
     return (
       `<div><label for="${name}">${label}</label>` +
       `<input id="${name}" name="${name}" required ${attributes}${value}${marked}>${wrong}</div>`

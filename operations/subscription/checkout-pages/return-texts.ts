@@ -2,7 +2,7 @@
 import { htmlAnswer } from '#operations/store/door'
 import type { Returned } from './billing-return.ts'
 
-const again = '<p><a href="">Look again</a></p>'
+const again = '<p><a class="alone" href="">Look again</a></p>'
 
 export function returnPage(returned: Returned): Response {
   switch (returned.result) {

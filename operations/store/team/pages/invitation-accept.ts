@@ -1,7 +1,8 @@
+import { Refusal } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { line, object } from '#runtime/schema'
 import { acceptInvitation, findInvitation } from '../accept.ts'
-import { acceptedPage, deadPage, unknownPage } from '../invitation-texts.ts'
+import { acceptedPage, deadPage, invitationForm, unknownPage } from '../invitation-texts.ts'
 
 const body = object({ name: line(1, 120).optional() })
 
@@ -15,9 +16,16 @@ export default page({
     if (invitation === null) return unknownPage()
     const store = invitation.isOpen ? await ctx.forStore(invitation.storeId) : null
     if (!store) return deadPage(invitation)
-    const { isJson, fields } = await request.formOrJson(body)
-    if (!(await acceptInvitation(store, invitation, fields.name ?? null))) return deadPage(invitation)
-    const { storeName, email, role } = invitation
-    return isJson ? jsonAnswer({ status: 'accepted', storeName, email, role }) : acceptedPage(invitation)
+    try {
+      const { isJson, fields } = await request.formOrJson(body)
+      if (!(await acceptInvitation(store, invitation, fields.name ?? null))) return deadPage(invitation)
+      const { storeName, email, role } = invitation
+      return isJson ? jsonAnswer({ status: 'accepted', storeName, email, role }) : acceptedPage(invitation)
+    } catch (error) {
+      const isName =
+        error instanceof Refusal && error.code === 'bad_request' && error.message.startsWith('name: ')
+      if (!isName || !request.wantsHtml) throw error
+      return invitationForm(invitation, true)
+    }
   },
 })

@@ -1,0 +1,263 @@
+/**
+ * Every page that a person opens by a link, on a phone: shoppers' pages as the registry has them, and what others are
+ * led to (invitations, checkouts, setups). None breaks a rule of axe, scrolls sideways, is too small to read or to
+ * press, hides where the focus is, or leaves a phone's keyboard guessing. `SHOTS=<folder>` keeps a picture of each.
+ */
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import startSetup from '#operations/messaging/official/api/start-setup'
+import createInvitation from '#operations/store/team/api/create-invitation'
+import { wholeRegistry } from '#test/support/app'
+import { declinedCard, openCheckout, pay } from '#test/support/billing'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { violationsOf } from '#test/support/demo-shop'
+import { cases, nameOf, type SeenPage, send, type World, world } from './shopper-pages.ts'
+
+const limits = { storefrontReadsIp: 10_000, storefrontWritesIp: 10_000, storefrontAcceptedIp: 10_000 }
+const { app, url } = await servedApp(limits)
+const { pages } = await wholeRegistry()
+const timeout = 120_000
+
+type Answered = (path: string, fields?: Record<string, string>) => Promise<unknown>
+const card = { cardNumber: '1', holder: '', expMonth: '13', expYear: '2031' }
+const pathOf = (address: string): string => new URL(address).pathname
+
+async function invitation(at: World, email: string): Promise<string> {
+  expect((await at.shop.call(createInvitation, { body: { email, role: 'member' } })).status).toBe(201)
+  await app.drainJobs()
+  const [mail] = await at.shop.mails(email)
+  return pathOf(/http\S+\/invitations\/\S+/.exec(mail!.text)![0])
+}
+async function scanPath({ shop }: World): Promise<string> {
+  const { body } = await shop.request('POST', '/messaging/session', { body: {} })
+  return `/sandbox/messaging/scan/${encodeURIComponent(body.qr.code.payload)}`
+}
+const setupPath = async ({ shop }: World): Promise<string> =>
+  pathOf((await shop.call(startSetup)).body.setupUrl)
+
+/** Pages besides the storefront's, each with what it shows and refuses. */
+const others: Record<string, (at: World, see: Answered) => Promise<unknown>> = {
+  'GET /invitations/:token': async (at, see) => see(await invitation(at, 'bia@example.com')),
+  async 'POST /invitations/:token'(at, see) {
+    const path = await invitation(at, 'eva@example.com')
+    await see(path, { name: ' ' })
+    await see(path, { name: 'Eva' })
+    await see(path, { name: 'Eva' })
+  },
+  async 'GET /sandbox/checkout/:id'(at, see) {
+    const { path } = await openCheckout(at.shop)
+    await see(path)
+    expect((await pay(at.shop, path)).status).toBe(303)
+    await see(path)
+  },
+  'POST /sandbox/checkout/:id': async ({ shop }, see) => see((await openCheckout(shop)).path, card),
+  async 'GET /billing/return'({ shop }, see) {
+    for (const number of [declinedCard, undefined, null]) {
+      const { path, providerCheckoutId } = await openCheckout(shop)
+      if (number !== null) await pay(shop, path, number)
+      await see(`/billing/return?provider=sandbox&ref=${providerCheckoutId}`)
+    }
+  },
+  'GET /sandbox/messaging/scan/:payload': async (at, see) => see(await scanPath(at)),
+  'POST /sandbox/messaging/scan/:payload': async (at, see) =>
+    see(await scanPath(at), { phone: '+5511977776666', name: 'Bia' }),
+  'GET /sandbox/messaging/setup/:token': async (at, see) => see(await setupPath(at)),
+  'POST /sandbox/messaging/setup/:token': async () => undefined,
+  'GET /messaging/return': async () => undefined,
+  'POST /messaging/return': async () => undefined,
+}
+
+const ask = (path: string, fields?: Record<string, string>) =>
+  app.fetch(
+    new Request(`${url}${path}`, {
+      method: fields ? 'POST' : 'GET',
+      headers: { accept: 'text/html' },
+      ...(fields ? { body: new URLSearchParams(fields) } : {}),
+    }),
+    { ip: '127.0.0.1' },
+  )
+
+const isPage = (response: Response): boolean =>
+  response.headers.get('content-type')?.startsWith('text/html') ?? false
+
+/** As the server answered, so that a page stays what it was however the store went on. */
+const seenPage = async (path: string, response: Response): Promise<SeenPage> => ({
+  path,
+  status: response.status,
+  page: await response.text(),
+  headers: Object.fromEntries(response.headers),
+})
+
+/** What two pages have in common that differ in their words alone. */
+const skeleton = ({ status, page }: SeenPage): string =>
+  `${status} ${page
+    .replace(/^[\s\S]*<body>/, '')
+    .replace(/>[^<]+</g, '><')
+    .replace(/ (?:value|href|action|src|style|max)="[^"]*"/g, '')
+    .replace(/(<(li|option|dt|dd)[^>]*><\/\2>)+/g, '$1')}`
+
+/** Looked at in the page itself: faults of what is shown, in words. */
+const measured = `(() => {
+  const faults = []
+  const isSeen = (each) => each.checkVisibility() && each.getBoundingClientRect().height > 0
+  const nameOf = (each) => each.localName + (each.name ? '[' + each.name + ']' : '') + ' "' + each.textContent.trim().slice(0, 30) + '"'
+  const say = (each, fault) => faults.push(nameOf(each) + ': ' + fault)
+  for (const each of document.querySelectorAll('body *')) {
+    const hasText = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
+    const size = parseFloat(getComputedStyle(each).fontSize)
+    if (isSeen(each) && (hasText || each.matches('input,select,textarea')) && size < 16) say(each, size + ' px of text')
+  }
+  const target = (each) => each.matches('[type=radio],[type=checkbox]') ? each.closest('label') ?? each : each
+  const isInText = (link) => link.parentElement.textContent.trim() !== link.textContent.trim()
+  for (const each of document.querySelectorAll('button,summary,select,textarea,input:not([type=hidden]),a')) {
+    if (!isSeen(each) || each.localName === 'a' && isInText(each)) continue
+    const { height, width } = target(each).getBoundingClientRect()
+    if (height < 44 || width < 44) say(each, Math.round(width) + ' by ' + Math.round(height) + ' px to press')
+  }
+  const wanted = { email: ['type=email', 'autocomplete=email'], phone: ['type=tel', 'autocomplete=tel'],
+    contact: ['inputmode=email', 'autocapitalize=none'], pin: ['inputmode=numeric'], quantity: ['inputmode=numeric'],
+    cardNumber: ['inputmode=numeric', 'autocomplete=cc-number'], name: ['autocomplete=name'],
+    trackingCode: ['autocapitalize=characters', 'spellcheck=false'], orderNumber: ['autocapitalize=characters', 'spellcheck=false'] }
+  for (const each of document.querySelectorAll('input:not([type=hidden],[type=radio],[type=checkbox],[type=file],[disabled])')) {
+    if (!isSeen(each)) continue
+    if (each.type !== 'number' && !each.autocomplete) say(each, 'no autocomplete')
+    for (const one of wanted[each.name.split('.').at(-1)] ?? []) {
+      const [name, value] = one.split('=')
+      if (each.getAttribute(name) !== value) say(each, 'no ' + one)
+    }
+  }
+  for (const each of document.querySelectorAll('[aria-invalid=true]')) {
+    const told = (each.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent)
+    if (!told.some(Boolean)) say(each, 'nothing says what is wrong')
+  }
+  if (document.querySelector('[aria-invalid=true]') && document.activeElement !== document.querySelector('[aria-invalid=true]'))
+    faults.push('the focus is not on what is wrong')
+  const over = document.documentElement.scrollWidth - innerWidth
+  if (over > 0) faults.push(over + ' px too wide')
+  return faults
+})()`
+
+const focused = `(() => {
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+  const each = document.activeElement
+  return each === document.body ? null : [each.localName + ' ' + each.name, outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2]
+})()`
+
+/** By the keyboard, from one thing to the next: each shows that it has the focus. */
+async function unseenFocus(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (let n = 0; n < 40; n += 1) {
+    await page.keyboard.press('Tab')
+    const at = await page.evaluate<[string, boolean] | null>(focused)
+    if (!at) break
+    if (!at[1]) found.push(`${at[0]}: its focus is not seen`)
+  }
+  return found
+}
+
+let opened: Promise<Page> | null = null
+/** A page whose next address is answered with what the server said. */
+async function phone(): Promise<Page> {
+  opened ??= openPage().then(async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    return page
+  })
+  return opened
+}
+
+async function faultsOf({ path, status, page: body, headers }: SeenPage): Promise<string[]> {
+  const page = await phone()
+  const { 'content-length': _, ...kept } = headers
+  await page.route('**/*', (route) =>
+    route.request().isNavigationRequest() ? route.fulfill({ status, headers: kept, body }) : route.abort(),
+  )
+  await page.goto(`${url}${path.startsWith('/') ? path : `/${path}`}`)
+  await page.evaluate('document.querySelectorAll("details").forEach((each) => { each.open = true })')
+  const faults = await page.evaluate<string[]>(measured)
+  faults.push(...(await violationsOf(page, ['best-practice'])), ...(await unseenFocus(page)))
+  await page.setViewportSize({ width: 320, height: 568 })
+  const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  if (over > 0) faults.push(`${over} px too wide where 320 are there`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  if (status >= 400 && status !== 404 && status !== 410 && !/role="alert"/.test(body)) faults.push('no alert')
+  if (process.env.SHOTS) {
+    const name = `${status}-${path
+      .replace(/[?].*/, '')
+      .replace(/[^a-z]+/gi, '-')
+      .slice(-50)}-${skeleton({ path, status, page: body, headers }).length}`
+    await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true })
+  }
+  await page.unroute('**/*')
+  return faults
+}
+
+const looked = new Set<string>()
+async function expectPleasant(seen: SeenPage[]): Promise<void> {
+  const found: Record<string, string[]> = {}
+  for (const each of seen) {
+    const kind = skeleton(each)
+    if (looked.has(kind)) continue
+    looked.add(kind)
+    const faults = await faultsOf(each)
+    if (faults.length > 0) found[`${each.status} ${each.path}`] = faults
+  }
+  expect(found).toEqual({})
+}
+
+describe.skipIf(!hasChromium)('on a phone', () => {
+  /** Where the pages besides the storefront's are tried. */
+  let shared: World
+  beforeAll(async () => {
+    shared = await world(app, 'pt-BR')
+  })
+
+  test('what answers people with a page is looked at', async () => {
+    expect(
+      pages
+        .filter((each) => each.forPeople)
+        .map(nameOf)
+        .sort(),
+    ).toEqual(Object.keys(cases).sort())
+    const found: string[] = []
+    for (const { method, path } of pages) {
+      // The sandbox's own page and shop, which sections' tests look at, and the storefront's.
+      if (/^\/(storefront|sandbox\/(api|shop))\//.test(path) || path === '/sandbox') continue
+      const response = await ask(
+        path.replace(/:\w+/g, 'nowhere'),
+        method === 'POST'
+          ? { phone: '+5511977776666', name: 'Bia', displayName: 'Bia', outcome: 'deny' }
+          : undefined,
+      )
+      if (isPage(response)) found.push(`${method} ${path}`)
+    }
+    expect(found.sort()).toEqual(Object.keys(others).sort())
+  })
+
+  test.each(Object.keys(cases))('%s', { timeout }, async (name) => {
+    const seen: SeenPage[] = []
+    const at = await world(app, 'pt-BR', (each) => seen.push(each))
+    await cases[name]!(at)
+    await expectPleasant(seen)
+  })
+
+  test.each(Object.keys(others))('%s', { timeout }, async (name) => {
+    const [method, path] = name.split(' ') as [string, string]
+    const seen: SeenPage[] = []
+    const see: Answered = async (address, fields) => {
+      const response = await ask(address, fields)
+      expect([address, isPage(response)]).toEqual([address, true])
+      seen.push(await seenPage(address, response))
+    }
+    await see(
+      path.replace(/:\w+/g, 'nowhere'),
+      method === 'POST' ? { phone: '+5511977776666', displayName: 'Bia', outcome: 'deny' } : undefined,
+    )
+    await others[name]!(shared, see)
+    await expectPleasant(seen)
+  })
+
+  test('what is refused everywhere: a store that is not there', { timeout }, async () => {
+    const response = await send(app, 'nobody', '/exchanges')
+    await expectPleasant([await seenPage('/storefront/nobody/exchanges', response)])
+  })
+})
