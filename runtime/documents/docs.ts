@@ -24,7 +24,7 @@ const page = (guides: Guides): string => `<!doctype html>
 </head>
 <body>
 ${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
-<main id="reference"></main>
+<div id="reference"></div>
 <script src="/docs/scalar.js"></script>
 <script src="/docs/reference.js"></script>
 </body>
@@ -74,6 +74,25 @@ const script = `Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showOperationId: true,
 })
+// What its elements tell screen readers and ought not to, or do not and ought.
+let notices = 0
+const mends = {
+  '.scalar-code-copy:not([aria-label])': (each) => { each.ariaLabel = 'Copy' },
+  'button[role=none]': (each) => each.removeAttribute('role'),
+  '[role=combobox]:not([aria-expanded])': (each) => { each.ariaExpanded = 'false' },
+  '.show-more[aria-label^="Show all"]': (each) => { each.ariaLabel = each.textContent.trim() + ': ' + each.ariaLabel },
+  '.response-card[role=region]': (each) => each.removeAttribute('role'),
+  'section[aria-label^="Notifications"]': (each) => { each.ariaLabel = 'Notices ' + (notices += 1) },
+}
+let isMending = false
+const mend = () => {
+  isMending = false
+  for (const [selector, change] of Object.entries(mends)) document.querySelectorAll(selector).forEach(change)
+}
+new MutationObserver(() => {
+  if (!isMending) setTimeout(mend)
+  isMending = true
+}).observe(document.body, { childList: true, subtree: true })
 `
 
 const style = `:root { color-scheme: light dark }
@@ -81,6 +100,12 @@ body { margin: 0 }
 body > nav { padding: 10px 20px; font: 15px/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas }
 body > nav a { color: LinkText }
 noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
+/* Its own greys and colours are too pale to be read by everybody, and some of its buttons too small to be hit. */
+.light-mode.light-mode { --scalar-color-2: #595959; --scalar-color-3: #6b6b6b; --scalar-color-blue: #0062a8;
+  --scalar-color-green: #00704f; --scalar-color-orange: #a34700; --scalar-color-red: #c4141f; --scalar-color-yellow: #7a5c00;
+  --scalar-color-purple: #6b3fd4 }
+.dark-mode.dark-mode { --scalar-color-2: #b5b5b5; --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7b7b }
+.scalar-app button.p-0\\.75 { min-width: 24px; min-height: 24px }
 `
 
 const guideStyle = `:root { color-scheme: light dark }

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escaped, htmlOf } from '#runtime/documents/markdown'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { violationsOf } from '#test/support/demo-shop'
 import { store } from '#test/support/store'
 
 const { app, url } = await servedApp()
@@ -114,6 +115,41 @@ describe('/docs', () => {
       await page.getByText(shop.slug).first().waitFor()
       expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
       expect(faults).toEqual([])
+    },
+  )
+
+  test.skipIf(!hasChromium)(
+    'in a browser: nobody is left out, in light and dark, on a desk and a phone, and while a request is tried',
+    { timeout: 120_000 },
+    async () => {
+      for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [390, 'dark'],
+      ] as const) {
+        const { page } = await openPage()
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.goto(`${url}/docs#tag/store-and-team/GET/store/information`)
+        const operation = page.locator('section', { hasText: 'get_store_information' }).last()
+        await operation.getByText('Needs').first().waitFor()
+        await expect.poll(() => violationsOf(page, ['best-practice']), { timeout: 30_000 }).toEqual([])
+        if (width < 1000) continue
+        await operation
+          .getByRole('button', { name: /Test Request/ })
+          .first()
+          .click()
+        await page.getByRole('button', { name: /^Send/ }).first().waitFor()
+        // What lies behind the dialog is Scalar's to hide.
+        await expect
+          .poll(
+            async () =>
+              (await violationsOf(page, ['best-practice'])).filter(
+                (each) => !each.startsWith('landmark-no-duplicate-main'),
+              ),
+            { timeout: 30_000 },
+          )
+          .toEqual([])
+      }
     },
   )
 })
