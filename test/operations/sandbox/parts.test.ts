@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(await field.inputValue()).toBe('')
     await page.locator('[data-story="stock"] > summary').click()
     await page.locator('[data-story="stock"] .step').first().getByRole('button', { name: 'Do it' }).click()
-    await page.locator('[data-story="stock"] .step[data-done]').waitFor()
+    await page.locator('[data-story="stock"] .step[data-done]').first().waitFor()
     expect(withKey.length).toBeGreaterThan(3)
     expect(withKey.filter((path) => !path.startsWith('/v1/'))).toEqual([])
     // What the page shows of it does not show it; what is copied does.
@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       await page.locator('[data-story="exchange"] > summary').click()
       const step = page.locator('[data-story="exchange"] .step').first()
       await step.getByRole('button', { name: 'Do it' }).click()
-      await page.locator('[data-story="exchange"] .step[data-done]').waitFor()
+      await page.locator('[data-story="exchange"] .step[data-done]').first().waitFor()
       await step.getByText('What is sent and answered').click()
       await step.getByText('curl', { exact: true }).click()
       await page.getByText('Conversions as a table').click()
