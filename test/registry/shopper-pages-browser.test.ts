@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import startSetup from '#operations/messaging/official/api/start-setup'
 import createInvitation from '#operations/store/team/api/create-invitation'
+import { given, hand, hidden } from '#test/operations/oauth/assistant'
 import { wholeRegistry } from '#test/support/app'
 import { declinedCard, openCheckout, pay } from '#test/support/billing'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
@@ -19,6 +20,9 @@ const { pages } = await wholeRegistry()
 const timeout = 120_000
 
 type Answered = (path: string, fields?: Record<string, string>) => Promise<unknown>
+const merchant = hand(app)
+/** The server's own address is another here than where the others are asked. */
+const ours = { resource: null }
 const card = { cardNumber: '1', holder: '', expMonth: '13', expYear: '2031' }
 const pathOf = (address: string): string => new URL(address).pathname
 
@@ -63,6 +67,18 @@ const others: Record<string, (at: World, see: Answered) => Promise<unknown>> = {
     see(await scanPath(at), { phone: '+5511977776666', name: 'Bia' }),
   'GET /sandbox/messaging/setup/:token': async (at, see) => see(await setupPath(at)),
   'POST /sandbox/messaging/setup/:token': async () => undefined,
+  'GET /oauth/authorize': async (_at, see) =>
+    see(`/oauth/authorize?${given((await merchant.assistant()).query, ours)}`),
+  async 'POST /oauth/authorize'({ shop }, see) {
+    const request = await merchant.asked(await merchant.assistant(), ours)
+    await see('/oauth/authorize', { request, key: 'mk_live_nonsense' })
+    await see('/oauth/authorize', { request, key: shop.key })
+  },
+  async 'POST /oauth/consent'({ shop }, see) {
+    const request = await merchant.asked(await merchant.assistant(), ours)
+    const page = await (await ask('/oauth/authorize', { request, key: shop.key })).text()
+    await see('/oauth/consent', { consent: hidden(page, 'consent'), decision: 'yes' })
+  },
   'GET /messaging/return': async () => undefined,
   'POST /messaging/return': async () => undefined,
 }
@@ -71,7 +87,7 @@ const ask = (path: string, fields?: Record<string, string>) =>
   app.fetch(
     new Request(`${url}${path}`, {
       method: fields ? 'POST' : 'GET',
-      headers: { accept: 'text/html' },
+      headers: { accept: 'text/html', ...(fields ? { origin: url } : {}) },
       ...(fields ? { body: new URLSearchParams(fields) } : {}),
     }),
     { ip: '127.0.0.1' },

@@ -18,7 +18,7 @@ const usualDays = 90
 const moreStyle =
   'fieldset{border:1px solid #6b7280;border-radius:.4rem;margin:1rem 0;padding:.3rem 1rem 1rem}' +
   'fieldset label{margin:.7rem 0 0;display:flex;gap:.6rem}fieldset input{flex:none;margin:.3rem 0}' +
-  '.hint{color:#4b5563;font-size:.925rem}.fault{color:#b91c1c;font-weight:600}' +
+  '.hint{color:#4b5563}.fault{color:#b91c1c;font-weight:600}' +
   '.row{display:flex;flex-wrap:wrap;gap:.8rem}.other{background:#fff;color:#1f2937;border:1px solid #6b7280}'
 
 const filled = (text: string, values: Record<string, string>): string =>
@@ -44,7 +44,7 @@ export function keyForm(
     fault === null
       ? ''
       : `<p id="fault" class="fault" role="alert">${filled(words.faults[fault], { minutes: String(minutes) })}</p>`
-  const invalid = fault === null ? '' : ' aria-invalid="true"'
+  const invalid = fault === null ? '' : ' aria-invalid="true" autofocus'
   const body =
     `<p>${filled(words.asks, { client })} ` +
     `${place === null ? escaped(words.leadsHere) : filled(words.leadsTo, { place })} ` +
@@ -98,7 +98,7 @@ export function consentForm(
 /** What nobody can be sent back for. */
 export function astrayPage(astray: Astray, locale: string): Response {
   const body =
-    `<p>${escaped(said(astray.wording, locale))}</p>` +
+    `<p role="alert">${escaped(said(astray.wording, locale))}</p>` +
     `<p class="hint"><code>${escaped(astray.message)}</code></p>`
   return answer(said(pageWords.astray, locale), body, 400, null, locale)
 }
