@@ -155,10 +155,9 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   )
   expect(await queue.send(crowd[0]!.handle, of('clock 29'))).toBe(first!.id)
   const drained = app.drainJobs()
-  await expect.poll(() => begun.length, soon).toBeGreaterThan(1)
-  // On a cluster it looks first whether all is there that it was queued with.
-  if (await database.isDistributed()) await expect.poll(() => begun, soon).toContain('clock 29')
-  else expect(begun[0]).toBe('clock 29')
+  // None of them ends yet: of those that have a place it is one, though it was queued last of its queue.
+  await expect.poll(() => begun, soon).toContain('clock 29')
+  expect(begun.length).toBeLessThan(keys.length)
   await ctx.queue(keyed.handle, { name: 'awaited', key: 'crowd' })
   await expect.poll(() => log, soon).toContain('awaited')
   const kept = await database.query<{ seconds: number }>(

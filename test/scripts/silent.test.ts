@@ -26,7 +26,10 @@ test.skipIf(!inject('postgresUrl'))(
     expect((await read()).status).toBe(200)
 
     hole.silence()
-    const ready = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    const ready = await fetch(`${server.url}/readyz`, {
+      signal: AbortSignal.timeout(2_000),
+      headers: { connection: 'close' },
+    })
     expect(ready.status).toBe(503)
     const create = { name: 'Written in silence' }
     const answers = await Promise.all([
@@ -37,7 +40,7 @@ test.skipIf(!inject('postgresUrl'))(
 
     hole.speak()
     await until(10, async () => (await read()).status === 200)
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    expect((await fetch(`${server.url}/readyz`, { headers: { connection: 'close' } })).status).toBe(200)
 
     // Silent again, with a request under way: told to end, they end.
     hole.silence()
