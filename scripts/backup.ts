@@ -1,5 +1,5 @@
 /** `npm run backup -- <folder>`: the database and its files as they are at one instant, also while a server runs. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -8,11 +8,10 @@ import { sign } from '#runtime/secrets'
 import { readSettings, type Settings } from '#runtime/server/settings'
 import { withDatabase } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
-import { showProgress } from '#scripts/cli/progress'
 import { line, type Terminal } from '#scripts/cli/terminal'
 import { copyFiles } from '#scripts/copy/files'
 import { filesOf, makeBackupFolder, secretOf, writeContents, writeRows } from '#scripts/copy/folder'
-import { rowsIn } from '#scripts/copy/into'
+import { rowsIn, tellingRows } from '#scripts/copy/rows'
 
 export const backupProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run backup --')
@@ -61,24 +60,19 @@ async function backUp(terminal: Terminal, folder: string): Promise<void> {
   })
 }
 
-async function keepRows({ err }: Terminal, folder: string, source: Source): Promise<void> {
-  const progress = showProgress(err)
-  let done = 0
-  progress.begin('Rows', rowsIn(source.tables), 'rows')
-  try {
+const keepRows = ({ err }: Terminal, folder: string, source: Source): Promise<void> =>
+  tellingRows(err, source.tables, async (told) => {
     for (const table of source.tables) {
-      progress.at(done, table.name)
+      told(table)
       await writeRows(folder, source, table)
-      done += table.rows
     }
-  } finally {
-    progress.end()
-  }
-}
+  })
 
-async function keepFiles({ dataDir, storageUrl }: Settings, folder: string) {
+async function keepFiles({ dataDir, storageUrl, secretKey }: Settings, folder: string) {
   const secret = join(dataDir, 'secret-key')
-  if (existsSync(secret) && !existsSync(secretOf(folder))) await copyFile(secret, secretOf(folder))
+  // One from before SECRET_KEY was set opens nothing that is in it.
+  const isOurs = existsSync(secret) && readFileSync(secret, 'utf8').trim() === secretKey
+  if (isOurs && !existsSync(secretOf(folder))) await copyFile(secret, secretOf(folder))
   return storageUrl === 'disk' ? copyFiles(join(dataDir, 'files'), filesOf(folder)) : { count: 0, bytes: 0 }
 }
 

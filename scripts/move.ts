@@ -7,7 +7,8 @@ import { readSettings, SettingsError } from '#runtime/server/settings'
 import { requireEmbedded } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
-import { fillDatabase, rowsIn } from '#scripts/copy/into'
+import { fillDatabase } from '#scripts/copy/into'
+import { rowsIn } from '#scripts/copy/rows'
 
 export const moveProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run move --')

@@ -10,7 +10,8 @@ import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
 import { copyFiles } from '#scripts/copy/files'
 import { filesOf, openBackup, secretOf } from '#scripts/copy/folder'
-import { fillDatabase, rowsIn } from '#scripts/copy/into'
+import { fillDatabase } from '#scripts/copy/into'
+import { rowsIn } from '#scripts/copy/rows'
 
 export const restoreProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run restore --')

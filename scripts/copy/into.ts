@@ -2,7 +2,7 @@
 import { distribute, requireAlone } from '#db/citus/distribute'
 import { standingOf } from '#db/citus/standing'
 import { fill, requireNoStores } from '#db/copy/fill'
-import type { CopiedTable, Source } from '#db/copy/source'
+import type { Source } from '#db/copy/source'
 import type { Database } from '#db/database'
 import { migrateTo, NewerDatabase } from '#db/migrate'
 import { machineClock } from '#runtime/clock'
@@ -11,11 +11,8 @@ import { loadRegistry } from '#runtime/registry/registry'
 import { openDatabase } from '#runtime/server/app'
 import { migrated } from '#runtime/server/mendable'
 import { type Settings, SettingsError } from '#runtime/server/settings'
-import { showProgress } from '#scripts/cli/progress'
 import { line, type Terminal } from '#scripts/cli/terminal'
-
-export const rowsIn = (tables: readonly CopiedTable[]): number =>
-  tables.reduce((sum, { rows }) => sum + rows, 0)
+import { tellingRows } from './rows.ts'
 
 /** Counts and sums of every table are compared before it is kept; then it is brought up to date, and a cluster's distributed. */
 export async function fillDatabase(terminal: Terminal, settings: Settings, source: Source): Promise<void> {
@@ -29,17 +26,7 @@ export async function fillDatabase(terminal: Terminal, settings: Settings, sourc
       onError: (error) => line(terminal.err, error.message),
     })
     await queue.stop()
-    const progress = showProgress(terminal.err)
-    let done = 0
-    progress.begin('Rows', rowsIn(source.tables), 'rows')
-    try {
-      await fill(database, source, ({ name, rows }) => {
-        progress.at(done, name)
-        done += rows
-      })
-    } finally {
-      progress.end()
-    }
+    await tellingRows(terminal.err, source.tables, (told) => fill(database, source, told))
     await migrated(settings, database.patient)
     if ((await standingOf(database))?.isDistributed === false) await distribute(database)
   } finally {

@@ -1,6 +1,6 @@
 /** `npm run backup`, `restore` and `move`: everything arrives, or nothing; and what is damaged is told. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -275,6 +275,14 @@ test(
       /^DATABASE_URL: nothing answers at 127\.0\.0\.1:1/,
     )
     expect((await run(backupProgram, [folder], { env })).err).toMatch(/is not empty: name a folder/)
+
+    // Once a key is given, the one that was kept before opens nothing.
+    const given = { ...env, SECRET_KEY: 'a secret key that is given from now on' }
+    const withoutIt = newFolder()
+    expect((await run(backupProgram, [withoutIt], { env: given })).out).toMatch(
+      /Keep SECRET_KEY apart from it/,
+    )
+    expect(existsSync(join(withoutIt, 'secret-key'))).toBe(false)
 
     const place = { DATA_DIR: newFolder() }
     expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0 })

@@ -3,6 +3,7 @@
  * that stays and a half that is made anew with it, so that one of before is known for what it is.
  */
 import type { RootDatabase } from '#db/database'
+import type { Row } from '#db/tables'
 import { childKeys } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/roles'
@@ -24,20 +25,12 @@ export interface Granted {
   scope: string
 }
 
-interface Spent {
-  client_id: string
-  redirect_uri: string
-  challenge: string
-  name: string
-  store_id: string
-  parent_id: string
-  scopes: string[]
-  grant_ends_at: Date
-  hash: string
-}
-
 /** Makes the key of a code that is spent, within the transaction that spends it. */
-export async function grant(ctx: SystemContext, tx: RootDatabase, code: Spent): Promise<Granted> {
+export async function grant(
+  ctx: SystemContext,
+  tx: RootDatabase,
+  code: Row<'oauth_codes'>,
+): Promise<Granted> {
   const now = ctx.now()
   const parent = await childKeys.findLiving(tx, now, code.store_id, code.parent_id)
   if (!parent) throw new OauthError('invalid_grant', 'code: the key that granted it has ended')
