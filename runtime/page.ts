@@ -113,8 +113,9 @@ export class PageRequest {
   }
 
   /** The filled fields of a form without files. */
-  async fields(atMost = formAtMost): Promise<Record<string, string>> {
-    if (!/^multipart\//i.test(this.header('content-type') ?? '')) return parseForm(await this.#text(atMost))
+  async fields(atMost = formAtMost, options: { once?: boolean } = {}): Promise<Record<string, string>> {
+    if (!/^multipart\//i.test(this.header('content-type') ?? ''))
+      return parseForm(await this.#text(atMost), options)
     return (await this.filledForm(atMost)).fields
   }
 

@@ -92,8 +92,14 @@ export function parseQuery(search: string): Record<string, string | string[]> {
   return query
 }
 
+interface FormOptions {
+  /** Refuses a field that is given twice; otherwise the last counts. */
+  once?: boolean
+}
+
 /** The body of a form without files, as its browser encodes it. */
-export const parseForm = (text: string): Record<string, string> => formFields(pairsOf(text, 'body'))
+export const parseForm = (text: string, options: FormOptions = {}): Record<string, string> =>
+  formFields(pairsOf(text, 'body'), options)
 
 /** The pairs of a query or a form, decoded. Refuses what is no text, and more of them than anybody needs. */
 function* pairsOf(text: string, place: 'query' | 'body'): Generator<[string, string]> {
@@ -136,12 +142,16 @@ export function decodeParameter(raw: string, name: string): string {
 const lineEnds = /[\t\r\n]/
 
 /** The fields of a form that were filled in. Refuses one that holds what no text may; browsers end lines with two characters. */
-export function formFields(entries: Iterable<readonly [string, string]>): Record<string, string> {
+export function formFields(
+  entries: Iterable<readonly [string, string]>,
+  { once = false }: FormOptions = {},
+): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of entries) {
     refuseOddText(name, 'body')
     refuseOddText(value, name || 'body')
     if (forbiddenKeys.has(name)) throw refuse('bad_request', `${name}: is not allowed as the name of a field`)
+    if (once && name in fields) throw refuse('bad_request', `${shown(name)}: must be given once`)
     if (value.trim() !== '') fields[name] = value.replaceAll('\r\n', '\n')
   }
   return fields

@@ -2,6 +2,7 @@
 import type { Access } from '#db/access'
 import type { Answer, IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
+import { refusalFrom } from '#runtime/gateway/refusal'
 import type { RouteTable } from '#runtime/gateway/routes'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Refusal } from '../errors.ts'
@@ -50,6 +51,12 @@ export class Caller {
   async access(): Promise<Access | null> {
     const key = /^bearer (.*)$/i.exec(this.#authorization)?.[1]?.trim()
     return key ? this.#gateway.keys.find(key) : null
+  }
+
+  /** What nobody foresaw: its cause is for the log, and not for the assistant. */
+  failed(tool: string, error: unknown): Refusal {
+    this.#gateway.services.log.error({ tool, err: error }, 'failed')
+    return refusalFrom(error)
   }
 
   now(): number {

@@ -181,8 +181,8 @@ export async function runTool(caller: Caller, name: string, given: unknown): Pro
         )
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return toolError(errorBody(error.code, error.message))
+    const { code, message } = error instanceof Refusal ? error : caller.failed(name, error)
+    return toolError(errorBody(code, message))
   }
 }
 

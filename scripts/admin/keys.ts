@@ -1,6 +1,8 @@
 /** API keys: made, listed and revoked with the command lines; only hashes are kept. */
+
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
+import { childKeys } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
@@ -139,17 +141,20 @@ export async function revokeKey(
   id: string,
 ): Promise<{ id: string; revokedAt: string }> {
   const ended = isId(id)
-    ? await database.root
-        .updateTable('api_keys')
-        .set((eb) => ({
-          revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)),
-          revoked_reason: eb.fn.coalesce('revoked_reason', eb.val('revoked')),
-          updated_at: now,
-        }))
-        .where('store_id', '=', storeId)
-        .where((eb) => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
-        .returning(['id', 'revoked_at'])
-        .execute()
+    ? await database.root.transaction().execute(async (tx) => {
+        await childKeys.lockKeys(tx, storeId)
+        return tx
+          .updateTable('api_keys')
+          .set((eb) => ({
+            revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)),
+            revoked_reason: eb.fn.coalesce('revoked_reason', eb.val('revoked')),
+            updated_at: now,
+          }))
+          .where('store_id', '=', storeId)
+          .where((eb) => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
+          .returning(['id', 'revoked_at'])
+          .execute()
+      })
     : []
   const revoked = ended.find((each) => each.id === id.toLowerCase())
   if (!revoked) throw refuse('not_found', `id: the store has no key ${id}`)

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test, vi } from 'vitest'
+import { Caller } from '#runtime/mcp/caller'
 import { readsBefore } from '#runtime/mcp/consequences'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -333,4 +334,28 @@ describe('writes of consequence', () => {
       }
     }
   })
+})
+
+test('what nobody foresaw is told to the assistant without its cause', async () => {
+  const shop = await store(app)
+  await assistant(shop.key)
+  const access = vi
+    .spyOn(Caller.prototype, 'access')
+    .mockRejectedValue(new Error('connect ECONNREFUSED 10.1.2.3:5432'))
+  try {
+    const answer = await raw(shop, {
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'list_operations', arguments: {} },
+      }),
+    })
+    const text = await answer.text()
+    expect(text).not.toContain('10.1.2.3')
+    expect(JSON.parse(text)).toMatchObject({ result: { isError: true } })
+    expect(text).toContain('try again later')
+  } finally {
+    access.mockRestore()
+  }
 })

@@ -59,6 +59,11 @@ export const words = {
     'pt-BR': 'O endereço que trouxe você até aqui está incompleto. Comece de novo no assistente.',
     es: 'La dirección que te trajo aquí está incompleta. Empieza de nuevo en el asistente.',
   },
+  busy: {
+    en: 'Too many requests came from your network. Wait a minute, then load this page again.',
+    'pt-BR': 'Vieram solicitações demais da sua rede. Espere um minuto e carregue esta página de novo.',
+    es: 'Llegaron demasiadas solicitudes desde tu red. Espera un minuto y vuelve a cargar esta página.',
+  },
   late: {
     en: 'This page is too old, or was not opened here. Begin again in the assistant.',
     'pt-BR': 'Esta página é antiga demais ou não foi aberta aqui. Comece de novo no assistente.',
@@ -133,8 +138,9 @@ function scopesOf(text: string | null): Scope[] {
   const named = new Set((text ?? '').split(' ').filter(Boolean))
   if (named.size === 0) return [...allScopes]
   const known = allScopes.filter((scope) => named.has(scope))
-  if (known.length === 0)
-    throw new OauthError('invalid_scope', `scope: name at least one of ${allScopes.join(' ')}`)
+  // The others are needed besides these, by themselves they open nothing.
+  if (!known.some((scope) => scope.startsWith('platform:')))
+    throw new OauthError('invalid_scope', 'scope: name platform:read or platform:write, and others besides')
   return known
 }
 

@@ -5,6 +5,7 @@ import type { SystemContext } from '#runtime/context'
 import type { Scope } from '#runtime/roles'
 import { seal } from '#runtime/secrets'
 import { randomSecret, sha256 } from '#runtime/values/ids'
+import { cut } from '../clients/metadata.ts'
 import { placeOf } from '../clients/redirects.ts'
 import { type Asked, Astray, opened, words } from './asked.ts'
 
@@ -23,7 +24,7 @@ export async function showKey(ctx: SystemContext, asked: Asked, key: string): Pr
   const access = (await findAccesses(ctx.services.database, [hash])).get(hash)
   if (!access || (access.expiresAt !== null && ctx.clock.ms() >= access.expiresAt)) return 'unknown-key'
   if (access.parentKeyId !== null) return 'child-key'
-  if (!asked.scopes.some((scope) => access.scopes.has(scope))) return 'no-scope'
+  if (passedOn(asked, access.scopes).length === 0) return 'no-scope'
   return { asked, storeId: access.storeId, keyId: access.keyId }
 }
 
@@ -41,9 +42,14 @@ export async function openedShown(ctx: SystemContext, sealed: string | undefined
   return { shown, parent }
 }
 
-/** What the client asked for and the key has: nothing else can be granted. */
+/** What the client asked for and the key has: nothing else can be granted. What needs another scope comes with it. */
 export const grantable = (asked: Asked, parent: childKeys.Living): Scope[] =>
-  asked.scopes.filter((scope) => parent.scopes.includes(scope))
+  passedOn(asked, new Set(parent.scopes))
+
+function passedOn({ scopes }: Asked, has: ReadonlySet<string>): Scope[] {
+  const both = scopes.filter((scope) => has.has(scope))
+  return both.includes('platform:write') ? both : both.filter((scope) => scope.startsWith('platform:'))
+}
 
 const codeForMs = 60_000
 
@@ -76,7 +82,7 @@ export async function makeCode(
 /** What the key is listed as: what the client calls itself, and who gets what it is sent. */
 function nameOf({ name, redirectUri }: Asked): string {
   const place = placeOf(redirectUri)
-  return place === null || place === name ? name : `${name.slice(0, 40)} (${place})`
+  return place === null || place === name ? name : `${cut(name, 40)} (${place})`
 }
 
 /** The client's own address with an answer: whose it is says `iss` (RFC 9207), and `state` comes back as it was. */

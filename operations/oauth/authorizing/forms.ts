@@ -96,11 +96,11 @@ export function consentForm(
 }
 
 /** What nobody can be sent back for. */
-export function astrayPage(astray: Astray, locale: string): Response {
+export function astrayPage(astray: Astray, locale: string, status = 400): Response {
   const body =
     `<p role="alert">${escaped(said(astray.wording, locale))}</p>` +
     `<p class="hint"><code>${escaped(astray.message)}</code></p>`
-  return answer(said(pageWords.astray, locale), body, 400, null, locale)
+  return answer(said(pageWords.astray, locale), body, status, null, locale)
 }
 
 const buttons = (yes: string, no: string): string =>

@@ -1,8 +1,8 @@
 /** What the two forms have in common: they are sent by our own pages alone, and whatever went wrong is a page. */
 import type { SystemContext } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { Refusal, refuse } from '#runtime/errors'
 import type { PageRequest } from '#runtime/page'
-import { Astray, SentBack } from './asked.ts'
+import { Astray, SentBack, words } from './asked.ts'
 import { sentBack } from './consent.ts'
 import { astrayPage, localeOf } from './forms.ts'
 
@@ -19,6 +19,11 @@ export const answeringPeople =
       if (error instanceof SentBack) {
         const { code, message } = error.cause
         return sentBack(ctx, error.to, { error: code, error_description: message })
+      }
+      if (error instanceof Refusal && error.code === 'rate_limited') {
+        const page = astrayPage(new Astray(words.busy, error.message), localeOf(request), 429)
+        page.headers.set('retry-after', error.headers?.['retry-after'] ?? '60')
+        return page
       }
       throw error
     }

@@ -1,5 +1,6 @@
 /** What a client says of itself, when it registers or in its document (RFC 7591, section 2). */
 import { z } from '#runtime/schema'
+import { visible } from '#runtime/values/signs'
 import { OauthError } from '../errors.ts'
 import { placeOf, wrongWithRedirect } from './redirects.ts'
 
@@ -34,7 +35,7 @@ export function clientOf(id: string, given: z.infer<typeof clientMetadata>): Cli
   if (given.response_types && !given.response_types.includes('code')) {
     throw new OauthError('invalid_client_metadata', 'response_types: must have code')
   }
-  const name = (given.client_name ?? '').replace(invisible, ' ').trim().slice(0, 80)
+  const name = cut(visible((given.client_name ?? '').replace(breaks, ' ')).replaceAll('\u2800', ''), 80)
   return {
     id,
     name: name || placeOf(given.redirect_uris[0]!) || 'Assistant',
@@ -43,5 +44,8 @@ export function clientOf(id: string, given: z.infer<typeof clientMetadata>): Cli
   }
 }
 
-/** Marks that are not seen, or turn the text around, would make one name look like another. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+/** What is not seen, or turns the text around, would make one name look like another: it is gone, breaks are blanks. */
+const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
+
+/** So many signs at most, none of them halved. */
+export const cut = (text: string, atMost: number): string => [...text.trim()].slice(0, atMost).join('')

@@ -3,7 +3,7 @@
 const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 /** What a browser would run, open or read itself, in place of a program that was installed for it. */
 const ofBrowsers: readonly string[] =
-  'about blob chrome data file filesystem ftp http javascript mailto resource tel vbscript view-source ws wss'
+  'about blob chrome data file filesystem ftp http intent javascript mailto ms-msdt ms-settings resource search search-ms shell sms tel vbscript view-source ws wss'
     .split(' ')
     .map((scheme) => `${scheme}:`)
 
@@ -14,6 +14,8 @@ const isLoopback = ({ protocol, hostname }: URL): boolean =>
 export function wrongWithRedirect(address: string): string | null {
   if (!URL.canParse(address) || !/^[\x21-\x7e]+$/.test(address)) return 'is no address'
   const url = new URL(address)
+  // What a browser would complete by the address of our page is led elsewhere than it says.
+  if (/^https?:(?!\/\/[^/\\])/i.test(address)) return 'must have two slashes before its host'
   if (address.includes('#')) return 'must have no fragment'
   if (url.username !== '' || url.password !== '') return 'must name no user'
   if (url.protocol === 'https:' || isLoopback(url)) return null
@@ -30,7 +32,7 @@ export const isRegistered = (registered: readonly string[], given: string): bool
   registered.some((each) => each === given || isSameButForPort(each, given))
 
 function isSameButForPort(registered: string, given: string): boolean {
-  if (!URL.canParse(registered) || !URL.canParse(given)) return false
+  if (wrongWithRedirect(given) !== null) return false
   const [one, other] = [new URL(registered), new URL(given)]
   if (!isLoopback(one) || !isLoopback(other) || given.includes('#')) return false
   if (other.username !== '' || other.password !== '') return false

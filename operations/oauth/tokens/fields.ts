@@ -11,7 +11,7 @@ export interface Fields {
 export async function readFields(request: PageRequest): Promise<Fields> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.header('content-type') ?? ''))
     throw new OauthError('invalid_request', 'body: must be application/x-www-form-urlencoded')
-  const fields = await request.fields(16 * 1024)
+  const fields = await request.fields(16 * 1024, { once: true })
   const optional = (name: string): string | null => fields[name] ?? null
   return {
     optional,

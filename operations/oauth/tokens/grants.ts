@@ -32,6 +32,7 @@ export async function grant(
   code: Row<'oauth_codes'>,
 ): Promise<Granted> {
   const now = ctx.now()
+  await childKeys.lockKeys(tx, code.store_id)
   const parent = await childKeys.findLiving(tx, now, code.store_id, code.parent_id)
   if (!parent) throw new OauthError('invalid_grant', 'code: the key that granted it has ended')
   const keyId = newId(now.getTime())
@@ -111,8 +112,9 @@ export async function endGrant(
   keyId: string,
   reason: 'client-revoked' | 'replayed',
 ): Promise<void> {
-  await ctx.root.deleteFrom('oauth_grants').where('key_id', '=', keyId).execute()
+  // The key first: by what is left of a failure in between it can be ended again.
   await childKeys.endChild(ctx, storeId, keyId, reason)
+  await ctx.root.deleteFrom('oauth_grants').where('key_id', '=', keyId).execute()
 }
 
 const tokenEnd = (now: Date): Date => new Date(now.getTime() + tokenForMs)

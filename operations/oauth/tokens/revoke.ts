@@ -13,12 +13,12 @@ export async function revoke(ctx: SystemContext, token: string, clientId: string
   if (found) await endGrant(ctx, found.store_id, found.key_id, 'client-revoked')
 }
 
+/** By the half that stays: one that was replaced meanwhile is of the same grant. */
 const byRefresh = (ctx: SystemContext, token: string, clientId: string) =>
   ctx.root
     .selectFrom('oauth_grants')
     .select(['store_id', 'key_id'])
     .where('family_hash', '=', sha256(token.split('.')[0]!))
-    .where('refresh_hash', '=', sha256(token))
     .where('client_id', '=', clientId)
     .executeTakeFirst()
 

@@ -73,7 +73,14 @@ export async function findLiving(
 }
 
 /**
- * Makes a key below another, within a transaction: with scopes of that, as the same member, until `endsAt` (earlier
+ * As `lockStore` does: of two at once for the last place one gets it, and no key ends while one is made below it. Before
+ * the one above is looked at.
+ */
+export const lockKeys = (tx: RootDatabase, storeId: string) =>
+  tx.selectFrom('stores').select('id').where('id', '=', storeId).forNoKeyUpdate().execute()
+
+/**
+ * Makes a key below another, within a transaction that holds `lockKeys`: with scopes of that, as the same member, until `endsAt` (earlier
  * where that one ends earlier). Its text holds until `tokenEndsAt`. Refuses the 51st of a store.
  */
 export async function makeChild(
@@ -83,8 +90,6 @@ export async function makeChild(
   child: { id: string; name: string; scopes: readonly Scope[]; endsAt: Date; tokenEndsAt: Date },
 ): Promise<Text> {
   const { storeId } = parent
-  // As `lockStore` does: of two at once for the last place one gets it.
-  await tx.selectFrom('stores').select('id').where('id', '=', storeId).forNoKeyUpdate().execute()
   const { active } = await tx
     .selectFrom('api_keys')
     .select((eb) => eb.fn.countAll<number>().as('active'))
@@ -108,7 +113,7 @@ export async function makeChild(
       id: child.id,
       user_id: parent.userId,
       parent_id: parent.id,
-      name: child.name.slice(0, nameAtMost),
+      name: [...child.name].slice(0, nameAtMost).join(''),
       hash: text.hash,
       prefix: text.prefix,
       scopes: child.scopes.filter((scope) => parent.scopes.includes(scope)),

@@ -332,7 +332,7 @@ describe('the key', () => {
     expect((await it.connect(shop.key, all)).tokens.scope).toBe('platform:read platform:write')
     const who = await it.assistant()
     const none = await it.ownForm('/oauth/authorize', {
-      request: await it.asked(who, { scope: 'billing:write' }),
+      request: await it.asked(who, { scope: 'platform:write billing:write' }),
       key: reader,
     })
     expect(none.status).toBe(400)
