@@ -17,5 +17,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is awaited comes when it comes: vitest's own second is a timed test on a busy machine.
+    expect: { poll: { timeout: 20_000, interval: 20 } },
   },
 })
