@@ -84,7 +84,8 @@ async function isHalfDistributed(database: Database): Promise<boolean> {
   return (await standingOf(database))?.isUnfinished === true
 }
 
-async function migrationsRun(database: Database): Promise<Set<string>> {
+/** The names of those that it has had. */
+export async function migrationsRun(database: Database): Promise<Set<string>> {
   const [table] = await database.query<{ there: boolean }>(
     `select to_regclass('kysely_migration') is not null as there`,
     [],

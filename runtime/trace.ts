@@ -45,6 +45,10 @@ export const currentTrace = (): Trace | null => current.getStore() ?? null
 function passOn(message: unknown): void {
   const trace = current.getStore()
   if (!trace) return
-  const { request } = message as { request: { addHeader(name: string, value: string): void } }
+  const { request } = message as {
+    request: { headers: readonly string[]; addHeader(name: string, value: string): void }
+  }
+  // Names and values by turns. A call that brings its own keeps it.
+  if (request.headers.some((each, at) => at % 2 === 0 && each.toLowerCase() === 'traceparent')) return
   for (const [name, value] of Object.entries(trace)) request.addHeader(name, value)
 }

@@ -4,9 +4,10 @@ import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { reading, type Source } from '#db/copy/source'
+import type { Database } from '#db/database'
 import { sign } from '#runtime/secrets'
 import { readSettings, type Settings } from '#runtime/server/settings'
-import { withDatabase } from '#scripts/cli/database'
+import { requireEmbedded, withDatabaseAsItIs } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
 import { copyFiles } from '#scripts/copy/files'
@@ -31,33 +32,52 @@ export const backupProgram = (terminal: Terminal): Command =>
     .action((folder: string) => backUp(terminal, resolve(folder)))
 
 async function backUp(terminal: Terminal, folder: string): Promise<void> {
-  const { env, out } = terminal
-  await withDatabase(env, async ({ database }) => {
-    const settings = readSettings(env)
-    const files = join(settings.dataDir, 'files')
-    if (folder.startsWith(join(files, '/')))
-      throw new Error(`${folder} lies among the files themselves: name another`)
-    await makeBackupFolder(folder)
-    // Most of them now: what came meanwhile is all that is left to take while others may have to wait.
-    await keepFiles(settings, folder)
-    const { tables, kept } = await reading(database, async (source) => {
-      await keepRows(terminal, folder, source)
-      const kept = await keepFiles(settings, folder)
-      const { migrations, tables, sequences } = source
-      const secret = fingerprint(settings)
-      const madeAt = new Date().toISOString()
-      await writeContents(folder, { format: 1, madeAt, migrations, secret, files: kept, sequences, tables })
-      return { tables, kept }
-    })
-    line(out, `Saved: ${tables.length} tables, ${rowsIn(tables)} rows, ${kept.count} files in ${folder}`)
-    if (settings.storageUrl !== 'disk') line(out, 'Files are where STORAGE_URL says, and are saved there.')
-    line(
-      out,
-      existsSync(secretOf(folder))
-        ? 'Keep it where nobody reads it: the secret key is in it.'
-        : 'Keep SECRET_KEY apart from it: without that the credentials in it cannot be opened.',
-    )
+  const { env } = terminal
+  requireEmbedded(env)
+  const settings = readSettings(env)
+  await withDatabaseAsItIs(settings, async (database) => {
+    const unmake = await makeBackupFolder(folder)
+    await orElse(unmake, () => save(terminal, settings, database, folder))
   })
+}
+
+async function save(
+  terminal: Terminal,
+  settings: Settings,
+  database: Database,
+  folder: string,
+): Promise<void> {
+  const { out } = terminal
+  // Most of them now: what came meanwhile is all that is left to take while others may have to wait.
+  await keepFiles(settings, folder)
+  const { tables, kept } = await reading(database, async (source) => {
+    await keepRows(terminal, folder, source)
+    const kept = await keepFiles(settings, folder)
+    const { migrations, tables, sequences } = source
+    const secret = fingerprint(settings)
+    const madeAt = new Date().toISOString()
+    await writeContents(folder, { format: 1, madeAt, migrations, secret, files: kept, sequences, tables })
+    return { tables, kept }
+  })
+  line(out, `Saved: ${tables.length} tables, ${rowsIn(tables)} rows, ${kept.count} files in ${folder}`)
+  if (settings.storageUrl !== 'disk') line(out, 'Files are where STORAGE_URL says, and are saved there.')
+  line(
+    out,
+    existsSync(secretOf(folder))
+      ? 'Keep it where nobody reads it: the secret key is in it.'
+      : 'Keep SECRET_KEY apart from it: without that the credentials in it cannot be opened.',
+  )
+}
+
+/** What was not finished is taken away. A disk that is full or cannot be read is told in one line. */
+async function orElse(unmake: () => Promise<void>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    await unmake()
+    const { syscall, message } = error as NodeJS.ErrnoException
+    throw syscall === undefined ? error : new Error(`Nothing is saved: ${message}`)
+  }
 }
 
 const keepRows = ({ err }: Terminal, folder: string, source: Source): Promise<void> =>

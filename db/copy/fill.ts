@@ -18,7 +18,7 @@ export type Filling = (table: CopiedTable) => void
 /** Throws one sentence where the database has stores. */
 export async function requireNoStores(database: Database): Promise<void> {
   const [table] = await database.query<{ there: boolean }>(
-    `select to_regclass('stores') is not null as there`,
+    `select to_regclass('public.stores') is not null as there`,
     [],
   )
   if (!table!.there) return
@@ -39,7 +39,7 @@ export async function fill(database: Database, source: Source, told: Filling = (
     await sql`truncate ${sql.raw(source.tables.map(({ name }) => name).join(', '))}`.execute(tx)
     for (const table of source.tables) {
       told(table)
-      for await (const rows of source.rowsOf(table.name)) await insert(tx, table, rows)
+      for await (const rows of source.rowsOf(table)) await insert(tx, table, rows)
       await requireWhole(tx, table)
     }
     for (const sequence of source.sequences) await setSequence(tx, sequence)

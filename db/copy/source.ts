@@ -10,6 +10,8 @@ export interface CopiedTable {
   rows: number
   /** Of all rows' texts, in no order. */
   sum: string
+  /** Bytes of the longest row's text. */
+  widest: number
 }
 
 export interface Column {
@@ -30,10 +32,12 @@ export interface Source {
   tables: readonly CopiedTable[]
   sequences: readonly CopiedSequence[]
   /** Each row's text, some hundred at a time. */
-  rowsOf(table: string): AsyncIterable<readonly string[]>
+  rowsOf(table: CopiedTable): AsyncIterable<readonly string[]>
 }
 
-const rowsAtOnce = 200
+/** So many that their texts are together of a size that memory, a line and a parameter have room for. */
+const rowsAtOnce = ({ widest }: CopiedTable): number =>
+  Math.min(200, Math.max(1, Math.floor((8 * 1024 * 1024) / Math.max(1, widest))))
 
 /** The queue's own: its version, its repairs, and figures by day, all made anew where it is opened. */
 const left = ['pgboss.version', 'pgboss.bam', 'pgboss.queue_stats']
@@ -68,11 +72,12 @@ export async function reading<T>(database: Database, work: (source: Source) => P
     })
 }
 
-async function* rowsOf(tx: Kysely<Tables>, table: string): AsyncIterable<readonly string[]> {
+async function* rowsOf(tx: Kysely<Tables>, table: CopiedTable): AsyncIterable<readonly string[]> {
   await sql`declare copied no scroll cursor for
-    select "copied row"::text as row from ${sql.raw(table)} "copied row"`.execute(tx)
+    select "copied row"::text as row from ${sql.raw(table.name)} "copied row"`.execute(tx)
+  const next = sql.raw(String(rowsAtOnce(table)))
   for (;;) {
-    const { rows } = await sql<{ row: string }>`fetch ${sql.raw(String(rowsAtOnce))} from copied`.execute(tx)
+    const { rows } = await sql<{ row: string }>`fetch ${next} from copied`.execute(tx)
     if (rows.length === 0) break
     yield rows.map(({ row }) => row)
   }
@@ -85,10 +90,14 @@ export const writeAlike = (tx: Kysely<Tables>) =>
     set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
     set_config('bytea_output', 'hex', true)`.execute(tx)
 
-export async function summed(tx: Kysely<Tables>, table: string): Promise<{ rows: number; sum: string }> {
-  const { rows } = await sql<{ rows: number; sum: string }>`
-    select count(*) as rows, coalesce(sum(hashtextextended("copied row"::text, 0)::numeric), 0)::text as sum
-    from ${sql.raw(table)} "copied row"`.execute(tx)
+export async function summed(
+  tx: Kysely<Tables>,
+  table: string,
+): Promise<Pick<CopiedTable, 'rows' | 'sum' | 'widest'>> {
+  const { rows } = await sql<Pick<CopiedTable, 'rows' | 'sum' | 'widest'>>`
+    select count(*) as rows, coalesce(sum(hashtextextended(line, 0)::numeric), 0)::text as sum,
+      coalesce(max(octet_length(line)), 0) as widest
+    from (select "copied row"::text as line from ${sql.raw(table)} "copied row" offset 0) read`.execute(tx)
   return rows[0]!
 }
 

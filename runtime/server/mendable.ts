@@ -15,9 +15,13 @@ export const mendable = (why: string | null, error: unknown): unknown =>
   why === null ? error : new SettingsError(why)
 
 /** Brings it up to date, and answers the names of what ran. */
-export async function migrated(settings: Settings, database: Database): Promise<string[]> {
+export const migrated = (settings: Settings, database: Database): Promise<string[]> =>
+  reached(settings, () => migrate(database))
+
+/** The first that is asked of a database: what keeps us from it is told as what mends it. */
+export async function reached<T>(settings: Settings, ask: () => Promise<T>): Promise<T> {
   try {
-    return await migrate(database)
+    return await ask()
   } catch (error) {
     if (error instanceof NewerDatabase) throw new SettingsError(error.message)
     throw settings.databaseUrl ? mendable(whyNotConnected(error, settings.databaseUrl), error) : error

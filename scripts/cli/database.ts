@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Database } from '#db/database'
+import { migrationsRun } from '#db/migrate'
 import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
 import { openApp, openDatabase, savedOffset } from '#runtime/server/app'
-import { migrated } from '#runtime/server/mendable'
-import { dataDirOf, readSettings, SettingsError } from '#runtime/server/settings'
+import { migrated, reached } from '#runtime/server/mendable'
+import { dataDirOf, readSettings, type Settings, SettingsError } from '#runtime/server/settings'
 
 export interface Opened {
   database: Database
@@ -42,6 +43,21 @@ export const withServices = <T>(
       await app.close()
     }
   })
+
+/** As it is, whichever version made it: it may be of one before an upgrade, and servers of that may run. */
+export async function withDatabaseAsItIs<T>(
+  settings: Settings,
+  run: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { database, close } = await openDatabase(settings)
+  try {
+    const migrations = await reached(settings, () => migrationsRun(database))
+    if (migrations.size > 0) return await run(database)
+    throw new SettingsError('DATABASE_URL: there is nothing of ours in this database: look at its name')
+  } finally {
+    await close()
+  }
+}
 
 async function opening<T>(
   env: NodeJS.ProcessEnv,

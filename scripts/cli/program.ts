@@ -37,17 +37,21 @@ function takeEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): string[]
     if (option[1] === undefined) i += 1
     const path = option[1] ?? args[i]
     if (!path) throw new Error('--env-file: name a file')
-    for (const [name, value] of Object.entries(readEnvFile(path))) env[name] ??= value
+    for (const [name, value] of Object.entries(readEnvFile(path))) if (!env[name]) env[name] = value
   }
   return rest
 }
 
 function readEnvFile(path: string): NodeJS.Dict<string> {
+  let text: string
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    text = readFileSync(path, 'utf8')
   } catch (error) {
     throw new Error(`--env-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+  // As editors of other systems write: a mark in front, or two bytes a letter.
+  if (/[\0\ufffd]/.test(text)) throw new Error(`--env-file: ${path} is not written in UTF-8: save it so`)
+  return parseEnv(text.replace(/^\ufeff/, ''))
 }
 
 /** `called` is what a person types (`npm run keys --`). */

@@ -1,6 +1,6 @@
 /** Files of a folder that servers write to, taken along into another. */
-import { copyFile, mkdir, readdir, stat, utimes } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { copyFile, mkdir, readdir, realpath, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 export interface Copied {
   count: number
@@ -12,11 +12,12 @@ const unfinished = '.tmp'
 
 /**
  * Those of `from` that `to` has not, or has otherwise; answers all that are there then. What is deleted meanwhile is
- * left out. Nothing where `from` is not there.
+ * left out. Nothing where `from` is not there; throws one sentence where `to` is among them.
  */
 export async function copyFiles(from: string, to: string): Promise<Copied> {
   const all: Copied = { count: 0, bytes: 0 }
-  for (const path of await filesBelow(from)) {
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  for (const path of await filesBelow(from, await realpath(to))) {
     const size = await unlessGone(copied(join(from, path), join(to, path)))
     if (size === null) continue
     all.count += 1
@@ -25,13 +26,25 @@ export async function copyFiles(from: string, to: string): Promise<Copied> {
   return all
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = (await unlessGone(readdir(folder, { recursive: true, withFileTypes: true }))) ?? []
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.startsWith(unfinished))
-    .sort()
+/** Links are followed, as the server follows them; not one that leads back to where it stands. */
+async function filesBelow(
+  folder: string,
+  to: string,
+  at = '',
+  above: readonly string[] = [],
+): Promise<string[]> {
+  const here = await unlessGone(realpath(join(folder, at)))
+  if (here === null || above.includes(here)) return []
+  if (here === to) throw new Error(`${to} lies among the files themselves: name another`)
+  const found: string[] = []
+  for (const entry of (await unlessGone(readdir(here, { withFileTypes: true }))) ?? []) {
+    const path = join(at, entry.name)
+    if (path === unfinished) continue
+    const kind = entry.isSymbolicLink() ? await unlessGone(stat(join(here, entry.name))) : entry
+    if (kind?.isFile()) found.push(path)
+    if (kind?.isDirectory()) found.push(...(await filesBelow(folder, to, path, [...above, here])))
+  }
+  return found
 }
 
 async function copied(from: string, to: string): Promise<number> {

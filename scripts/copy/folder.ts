@@ -2,8 +2,8 @@
  * A backup: a folder with the rows of each table, the files, and last of all `backup.json`, which says what there is. Only
  * its owner may read it: in it are people's data, and the secret key where the server keeps that beside its database.
  */
-import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream, existsSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { pipeline as piped } from 'node:stream/promises'
@@ -20,24 +20,34 @@ export interface Backup extends Omit<Source, 'rowsOf'> {
 }
 
 const contents = 'backup.json'
-const rowsFile = (folder: string, table: string): string => join(folder, 'rows', `${table}.gz`)
+const rowsFolder = (folder: string): string => join(folder, 'rows')
+const rowsFile = (folder: string, table: string): string => join(rowsFolder(folder), `${table}.gz`)
 export const filesOf = (folder: string): string => join(folder, 'files')
 export const secretOf = (folder: string): string => join(folder, 'secret-key')
 
-/** Throws one sentence where something is there already. */
-export async function makeBackupFolder(folder: string): Promise<void> {
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
+/** Answers what takes it away again. Throws one sentence where something is there already. */
+export async function makeBackupFolder(folder: string): Promise<() => Promise<void>> {
+  const isNew = !existsSync(folder)
+  if (!isNew && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
     throw new Error(`${folder} is not empty: name a folder that is not there yet`)
   }
-  await mkdir(join(folder, 'rows'), { recursive: true, mode: 0o700 })
+  try {
+    await mkdir(rowsFolder(folder), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Error(`${folder} cannot be made (${(error as NodeJS.ErrnoException).code}): name another`)
+  }
+  return async () => {
+    const made = [rowsFolder(folder), filesOf(folder), secretOf(folder), join(folder, contents)]
+    for (const path of isNew ? [folder] : made) await rm(path, { recursive: true, force: true })
+  }
 }
 
-/** Some hundred rows a line. */
-export async function writeRows(folder: string, source: Source, { name }: CopiedTable): Promise<void> {
+/** Some rows a line. */
+export async function writeRows(folder: string, source: Source, table: CopiedTable): Promise<void> {
   async function* lines() {
-    for await (const rows of source.rowsOf(name)) yield `${JSON.stringify(rows)}\n`
+    for await (const rows of source.rowsOf(table)) yield `${JSON.stringify(rows)}\n`
   }
-  const file = createWriteStream(rowsFile(folder, name), { flags: 'wx', mode: 0o600 })
+  const file = createWriteStream(rowsFile(folder, table.name), { flags: 'wx', mode: 0o600 })
   await piped(Readable.from(lines()), createGzip({ level: 1 }), file)
 }
 
@@ -53,18 +63,22 @@ export async function openBackup(folder: string): Promise<Backup & Source> {
   }
   const backup = parsed(await readFile(path, 'utf8'), path) as Backup
   if (backup.format !== 1) throw new Error(`${path} is of a later version: restore with the one that made it`)
-  return { ...backup, rowsOf: (table) => readRows(rowsFile(folder, table)) }
+  return { ...backup, rowsOf: ({ name }) => readRows(rowsFile(folder, name)) }
 }
 
 async function* readRows(path: string): AsyncIterable<readonly string[]> {
   try {
     // Whoever reads the second is told what befell the first.
     const text = pipeline(createReadStream(path), createGunzip(), () => {}).setEncoding('utf8')
-    let rest = ''
+    // A line may come in thousands of parts.
+    let line: string[] = []
     for await (const chunk of text) {
-      const lines = (rest + chunk).split('\n')
-      rest = lines.pop()!
-      for (const line of lines) yield parsed(line, path) as string[]
+      const [end, ...begun] = (chunk as string).split('\n')
+      line.push(end!)
+      for (const next of begun) {
+        yield parsed(line.join(''), path) as string[]
+        line = [next]
+      }
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -44,6 +44,15 @@ async function requireFree(database: Database, { dataDir }: Settings): Promise<v
       'The tables of this cluster are distributed already: name a database where npm run migrate has not been; rows are distributed once they are there',
     )
   }
+  const [encoding] = await database.query<{ name: string }>(
+    `select current_setting('server_encoding') as name`,
+    [],
+  )
+  if (encoding!.name !== 'UTF8') {
+    throw new SettingsError(
+      `DATABASE_URL: this database is kept in ${encoding!.name}, which has no room for most of the world's letters: make one with encoding UTF8`,
+    )
+  }
   await requireNoStores(database)
 }
 

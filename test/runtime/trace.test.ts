@@ -18,8 +18,8 @@ const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 /** A provider that tells what it was sent. */
 const heard: Record<string, unknown>[] = []
 const provider = createServer((request, response) => {
-  const { traceparent, tracestate } = request.headers
-  heard.push({ traceparent, tracestate })
+  const { traceparent, tracestate } = request.headersDistinct
+  heard.push({ traceparent: traceparent?.join(), tracestate: tracestate?.join() })
   response.end()
 })
 await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
@@ -105,4 +105,10 @@ test('goes along with the jobs that come of it, and theirs, and on to whom they 
   await app.drainJobs()
   expect(heard.at(-1)).toEqual({})
   expect(told().find(({ msg }) => msg === 'called')).not.toHaveProperty('traceId')
+})
+
+test('a call that brings one of its own keeps that', async () => {
+  const own = traceparent.replace(traceId, traceId.split('').reverse().join(''))
+  await within({ traceparent }, () => fetch(url, { headers: { Traceparent: own } }))
+  expect(heard.at(-1)).toEqual({ traceparent: own, tracestate: undefined })
 })

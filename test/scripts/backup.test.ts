@@ -1,6 +1,16 @@
 /** `npm run backup`, `restore` and `move`: everything arrives, or nothing; and what is damaged is told. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,6 +22,8 @@ import { shapesOf, summed, writeAlike } from '#db/copy/source'
 import { openPglite, openPostgres } from '#db/open'
 import { dataDirOf } from '#runtime/server/settings'
 import { backupProgram } from '#scripts/backup'
+import { copyFiles } from '#scripts/copy/files'
+import { openBackup } from '#scripts/copy/folder'
 import { moveProgram } from '#scripts/move'
 import { restoreProgram } from '#scripts/restore'
 import { seedDemo } from '#scripts/seed/demo'
@@ -290,6 +302,85 @@ test(
     expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
   },
 )
+
+test.skipIf(isCluster)(
+  'files behind links come along; a place among the files is refused',
+  patient,
+  async () => {
+    const { env } = await filled()
+    const files = join(dataDirOf(env), 'files')
+    const elsewhere = newFolder()
+    cpSync(join(root, 'LICENSE'), join(elsewhere, 'one.txt'), { recursive: true })
+    mkdirSync(files, { recursive: true })
+    const { count } = await copyFiles(files, newFolder())
+    symlinkSync(elsewhere, join(files, 'volume'))
+    symlinkSync(join(elsewhere, 'one.txt'), join(files, 'two.txt'))
+    symlinkSync(files, join(elsewhere, 'round'))
+    symlinkSync('/nowhere/at/all', join(files, 'dangling'))
+    const to = newFolder()
+    expect(await copyFiles(files, to)).toMatchObject({ count: count + 2 })
+    expect(readFileSync(join(to, 'volume/one.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
+    for (const below of ['new', 'volume/new', 'volume/round/no/where']) {
+      const { code, err } = await run(backupProgram, [join(files, below)], { env })
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/ lies among the files themselves: name another$/m),
+      ])
+      expect(existsSync(join(files, below))).toBe(false)
+    }
+    const file = join(elsewhere, 'one.txt')
+    for (const folder of [file, join(file, 'new'), elsewhere])
+      expect((await run(backupProgram, [folder], { env })).err).toMatch(
+        /is not empty: name a folder|cannot be made \(ENOTDIR\)/,
+      )
+  },
+)
+
+test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', patient, async () => {
+  const { env } = await filled()
+  const url = env.DATABASE_URL
+  const open = async () => (url ? openPostgres(url) : openPglite({ dataDir: join(dataDirOf(env), 'db') }))
+  const lengths = [0, 1, 2_000_000, 9_000_000]
+  const database = await open()
+  await database.root
+    .insertInto('server_settings')
+    .values(
+      lengths.map((n) => ({ name: `wide ${n}`, value: JSON.stringify({ text: 'ç"\n'.repeat(n / 3) }) })),
+    )
+    .execute()
+  // As one of before an upgrade.
+  await database.query(
+    `update kysely_migration set name = '0000-of-before' where name = '0001-foundation'`,
+    [],
+  )
+  const names = await database.query<{ name: string }>('select name from kysely_migration order by 1', [])
+  await database.close()
+  const folder = newFolder()
+  expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
+  const after = await open()
+  expect(await after.query('select name from kysely_migration order by 1', [])).toEqual(names)
+  await after.close()
+  const backup = await openBackup(folder)
+  const table = backup.tables.find(({ name }) => name === 'public.server_settings')!
+  let rows = 0
+  for await (const some of backup.rowsOf(table)) rows += some.length
+  expect(rows).toBe(table.rows)
+  expect(table.widest).toBeGreaterThan(9_000_000)
+})
+
+test('a database without anything of ours is told, and nothing made in it', patient, async () => {
+  if (!inject('postgresUrl')) return
+  const name = `merchant_empty_${process.pid}`
+  await createDatabase(nodes, name)
+  whenFileEnds(() => dropDatabase(nodes, name))
+  const folder = newFolder()
+  const env = { DATA_DIR: newFolder(), DATABASE_URL: withDatabase(nodes[0]!, name) }
+  expect(await run(backupProgram, [folder], { env })).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^DATABASE_URL: there is nothing of ours in this database/),
+  })
+  expect(existsSync(folder)).toBe(false)
+})
 
 test.runIf(inject('postgresUrl'))(
   'the embedded database moves to PostgreSQL, and to a cluster, where it is distributed',

@@ -334,6 +334,19 @@ describe('settings from a file', () => {
     )
   })
 
+  test('as other editors write it: a mark in front is passed over, another encoding is told', async () => {
+    const { DATA_DIR, SECRET_KEY, ...own } = env
+    const text = `DATA_DIR="${DATA_DIR}"\nSECRET_KEY='${SECRET_KEY}'\n`
+    writeFileSync(file, `\ufeff${text}`)
+    const args = ['list', '--json', '--env-file', file]
+    // A variable that is set to nothing is not set.
+    expect(await run('store', args, { ...own, DATA_DIR: '' })).toMatchObject({ code: 0, err: '' })
+    writeFileSync(file, `\ufeff${text}`, 'utf16le')
+    await refused('store', args, /^--env-file: .*settings\.env is not written in UTF-8: save it so/)
+    writeFileSync(file, Buffer.concat([Buffer.from(`${text}STORE_NAME=`), Buffer.from([0xe7, 0xe3])]))
+    await refused('store', args, /is not written in UTF-8/)
+  })
+
   test('a file that is not there, or none, is told', async () => {
     await refused(
       'store',

@@ -94,7 +94,7 @@ export async function move<Row extends Standing>(
   await write(tx, lane, moves)
   const onTheWay = (row: Row): boolean => isLeaving(lane, row)
   for (const { before, after } of moves) {
-    if (onTheWay(before) && !onTheWay(after)) countOutcome(tx, lane, after)
+    if (onTheWay(before) && !onTheWay(after)) await countOutcome(tx, lane, after)
   }
   const hasLeft = (row: Row): boolean => row.sentAt !== null
   const departed = moves.filter(
@@ -137,9 +137,9 @@ export const outcomes: Counter = {
   labels: ['lane', 'outcome'],
 }
 
-function countOutcome<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): void {
+function countOutcome<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): Promise<void> {
   const outcome = isFailed(lane, row) ? (row.code ?? 'failed') : row.sentAt ? 'sent' : 'stayed'
-  tx.services.count(outcomes.name, { lane: lane.source, outcome })
+  return tx.afterCommit(() => tx.services.count(outcomes.name, { lane: lane.source, outcome }))
 }
 
 async function stop<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): Promise<void> {
