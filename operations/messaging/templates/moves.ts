@@ -14,7 +14,7 @@ export interface Word {
   at: Date
 }
 
-const isReview = (status: string): boolean => status === 'approved' || status === 'rejected'
+export const isReview = (status: string): boolean => status === 'approved' || status === 'rejected'
 
 /**
  * Takes over a status, in the caller's transaction, and tells of it. One that it has already, or that is older than
@@ -43,7 +43,7 @@ export async function moveStatus(ctx: Context, row: TemplateRow, word: Word): Pr
 }
 
 /** Providers tell the time in whole seconds. */
-export const wholeSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / 1000) * 1000)
+const wholeSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / 1000) * 1000)
 
 async function tell(ctx: Context, row: TemplateRow, word: Word): Promise<void> {
   const notice = noticeOf(row, word)

@@ -7,7 +7,7 @@ import { pagesOf } from '#runtime/ports/pages'
 import type { Route } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
 import { placeholdersOf } from './content.ts'
-import { forgetTemplate, moveCategory, moveStatus, warnOfMisfits, wholeSecond } from './moves.ts'
+import { forgetTemplate, isReview, moveCategory, moveStatus, warnOfMisfits } from './moves.ts'
 import { requireOfficial } from './route.ts'
 import { contentColumns, contentOf, type TemplateRow } from './rows.ts'
 import { isSameToReaders } from './rules.ts'
@@ -119,9 +119,9 @@ const nameKey = ({ name, language }: { name: string; language: string }): string
 const isHandedInSince = (row: TemplateRow, at: Date): boolean =>
   row.submitted_at !== null && row.submitted_at > at
 
-/** A review that was told, to the second, while the list was read on which it still waits. */
+/** A review that came in while the list was read on which it still waits, whenever the provider says that it was. */
 const isReviewedSince = (row: TemplateRow, listed: TemplateRow['status'], at: Date): boolean =>
-  listed === 'pending' && row.status_at !== null && row.status_at >= wholeSecond(at)
+  listed === 'pending' && isReview(row.status) && row.updated_at >= at
 
 function contentIn(template: ProviderTemplate): TemplateContent {
   const { name, language, category, header, body, footer, buttons, examples } = template

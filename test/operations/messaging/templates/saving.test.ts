@@ -50,6 +50,24 @@ const review = (shop: Shop, id: number, body: object) =>
     }),
     { ip: '127.0.0.1' },
   )
+/** Decided at the provider, and not told yet. */
+async function decided(shop: Shop, id: number, word: Parameters<typeof sandbox.templates.review>[2]) {
+  const { provider_id } = await app.database.root
+    .selectFrom('message_templates')
+    .select('provider_id')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return sandbox.templates.review(shop.id, provider_id!, word)
+}
+const tell = ({ headers, body }: { headers: Record<string, string>; body: Uint8Array }) =>
+  app.fetch(
+    new Request('http://localhost/hooks/messaging/sandbox', {
+      method: 'POST',
+      headers,
+      body: Buffer.from(body),
+    }),
+    { ip: '127.0.0.1' },
+  )
 async function reviewed(ms = 5_000): Promise<void> {
   await app.advance(ms)
   await app.drainJobs()
@@ -407,48 +425,35 @@ describe('the provider', () => {
   test('a word that is older than the last changes nothing', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop, { name: 'a_hold' })).body
-    const early = await sandbox.templates.review(
-      shop.id,
-      (
-        await app.database.root
-          .selectFrom('message_templates')
-          .select('provider_id')
-          .where('id', '=', id)
-          .executeTakeFirstOrThrow()
-      ).provider_id!,
-      { status: 'rejected' },
-    )
+    const early = await decided(shop, id, { status: 'rejected' })
     await app.advance(10_000)
     expect((await review(shop, id, { status: 'approved' })).status).toBe(200)
     await app.drainJobs()
-    const late = await app.fetch(
-      new Request('http://localhost/hooks/messaging/sandbox', {
-        method: 'POST',
-        headers: early!.headers,
-        body: Buffer.from(early!.body),
-      }),
-      { ip: '127.0.0.1' },
-    )
+    const late = await tell(early!)
     expect(late.status).toBe(200)
     await app.drainJobs()
     expect((await read(shop, id)).status).toBe('approved')
   })
 
-  test('is told while a sync reads the list on which it still waits', async () => {
-    const shop = await officialShop()
-    const { id } = (await create(shop, { name: 'a_hold' })).body
-    const list = sandbox.listTemplates.bind(sandbox)
-    const spy = vi.spyOn(sandbox, 'listTemplates').mockImplementationOnce(async (...asked) => {
-      const before = await list(...asked)
-      expect((await review(shop, id, { status: 'approved' })).status).toBe(200)
-      await app.drainJobs()
-      return before
-    })
-    expect((await shop.call(syncTemplates)).body).toMatchObject({ updated: 0, unchanged: 1 })
-    expect(spy).toHaveBeenCalledOnce()
-    spy.mockRestore()
-    expect((await read(shop, id)).status).toBe('approved')
-  })
+  test.each([0, 60_000])(
+    'of %i ms before is told while a sync reads the list on which it still waits',
+    async (ms) => {
+      const shop = await officialShop()
+      const { id } = (await create(shop, { name: 'a_hold' })).body
+      const before = await sandbox.listTemplates({ id: shop.id, credentials: null })
+      const word = await decided(shop, id, { status: 'approved' })
+      await app.advance(ms)
+      const spy = vi.spyOn(sandbox, 'listTemplates').mockImplementationOnce(async () => {
+        expect((await tell(word!)).status).toBe(200)
+        await app.drainJobs()
+        return before
+      })
+      expect((await shop.call(syncTemplates)).body).toMatchObject({ updated: 0, unchanged: 1 })
+      expect(spy).toHaveBeenCalledOnce()
+      spy.mockRestore()
+      expect((await read(shop, id)).status).toBe('approved')
+    },
+  )
 
   test('is right about everything at a sync; one runs at a time', async () => {
     const shop = await officialShop()
