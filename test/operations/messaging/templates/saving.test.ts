@@ -59,7 +59,7 @@ async function decided(shop: Shop, id: number, word: Parameters<typeof sandbox.t
     .executeTakeFirstOrThrow()
   return sandbox.templates.review(shop.id, provider_id!, word)
 }
-const tell = ({ headers, body }: { headers: Record<string, string>; body: Uint8Array }) =>
+const tell = ({ headers, body }: { headers: Headers; body: Uint8Array }) =>
   app.fetch(
     new Request('http://localhost/hooks/messaging/sandbox', {
       method: 'POST',
