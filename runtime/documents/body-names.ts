@@ -125,6 +125,16 @@ function defaultsInWords(schema: JsonSchema): JsonSchema {
   }
 }
 
+/** Out of such a description, for the contract. A default that only words can tell stays words. */
+export function defaultSaid(description: unknown): { default?: unknown } {
+  const [, said] = /^(?:.*[.!?] )?Default: (.*)$/s.exec(`${description}`) ?? []
+  try {
+    return { default: JSON.parse(said ?? '') }
+  } catch {
+    return {}
+  }
+}
+
 function within(key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (key === 'properties') {

@@ -2,7 +2,8 @@
 import type { JsonSchema } from '#runtime/documents/publish'
 import { roles } from '#runtime/roles'
 import type { Call, Contract } from './contract.ts'
-import { type Kind, type Misfit, Within } from './within.ts'
+import type { Kind, Misfit } from './misfit.ts'
+import { Within } from './within.ts'
 
 export interface Changes {
   breaking: string[]
@@ -19,16 +20,10 @@ export function changesOf(before: Contract, after: Contract): Changes {
       breaking.add(`${name}: is gone`)
       continue
     }
-    for (const { part, without } of partsOnlyIn(call, now)) breaking.add(`${name}: ${part} ${without}`)
     for (const asked of askedAnew(call, now)) breaking.add(`${name}: ${asked}`)
-    for (const { part } of partsOnlyIn(now, call)) added.add(`${name}: ${part} is new`)
-    const parameters = Object.entries(call.parameters).map(([part, { schema }]) =>
-      sent(`${name}: ${part}`, schema, now.parameters[part]?.schema),
-    )
     for (const changes of [
-      ...parameters,
-      sent(`${name}: body`, call.body?.schema, now.body?.schema),
-      answered(`${name}: answer`, call.answer.schema, now.answer.schema),
+      sent(name, sentTo(call), sentTo(now)),
+      answered(name, answeredBy(call), answeredBy(now)),
     ]) {
       for (const change of changes.breaking) breaking.add(change)
       for (const change of changes.added) added.add(change)
@@ -38,30 +33,50 @@ export function changesOf(before: Contract, after: Contract): Changes {
   return { breaking: [...breaking], added: [...added] }
 }
 
-/** By whether it breaks, and whether it is sent or answered. */
+/** Its parameters and its body as the fields of one object: what holds for fields holds for them. */
+function sentTo({ parameters, body }: Call): JsonSchema {
+  const parts = Object.entries({ ...parameters, ...(body ? { body } : {}) })
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parts.map(([name, { schema }]) => [name, schema])),
+    required: parts.filter(([, { required }]) => required).map(([name]) => name),
+  }
+}
+
+function answeredBy({ answer: { headers, schema } }: Call): JsonSchema {
+  const parts = [
+    ...headers.map((name) => [`answer's header ${name}`, {}]),
+    ...(schema ? [['answer', schema]] : []),
+  ]
+  return { type: 'object', properties: Object.fromEntries(parts) }
+}
+
+/** By whether it breaks, and whether it is sent or answered; null where it says nothing. */
 const words: Record<
   'breaking' | 'added',
-  Record<'sent' | 'answered', Record<Kind, (what: string) => string>>
+  Record<'sent' | 'answered', Record<Kind, ((misfit: Misfit) => string) | null>>
 > = {
   breaking: {
     sent: {
       field: () => 'is refused now',
       required: () => 'is required now',
-      type: (what) => `may no longer be ${what}`,
-      value: (what) => `may no longer be ${what}`,
-      bound: (what) => `is bounded more narrowly: ${former(what)}`,
-      form: (what) => `must have another form: ${former(what)}`,
+      default: ({ wider, narrower }) => `left out, is ${wider} instead of ${narrower}`,
+      type: ({ what }) => `may no longer be ${what}`,
+      value: ({ what }) => `may no longer be ${what}`,
+      bound: (misfit) => `is bounded more narrowly: ${former(misfit)}`,
+      form: (misfit) => `must have another form: ${former(misfit)}`,
       readOnly: () => 'is ignored now',
       others: () => 'takes no other fields any more',
     },
     answered: {
       field: () => 'is gone',
       required: () => 'may be left out now',
-      type: (what) => `may be ${what} now`,
-      value: (what) => `may be ${what} now`,
-      bound: (what) => `goes beyond its bound: ${latter(what)}`,
-      form: (what) => `has another form: ${latter(what)}`,
-      readOnly: () => '',
+      default: null,
+      type: ({ what }) => `may be ${what} now`,
+      value: ({ what }) => `may be ${what} now`,
+      bound: (misfit) => `goes beyond its bound: ${latter(misfit)}`,
+      form: (misfit) => `has another form: ${latter(misfit)}`,
+      readOnly: null,
       others: () => 'may have other fields now',
     },
   },
@@ -69,75 +84,56 @@ const words: Record<
     sent: {
       field: () => 'is new',
       required: () => 'may be left out now',
-      type: (what) => `may be ${what} now`,
-      value: (what) => `may be ${what} now`,
-      bound: (what) => `is bounded less narrowly: ${latter(what)}`,
-      form: (what) => `may have another form: ${latter(what)}`,
+      default: null,
+      type: ({ what }) => `may be ${what} now`,
+      value: ({ what }) => `may be ${what} now`,
+      bound: (misfit) => `is bounded less narrowly: ${latter(misfit)}`,
+      form: (misfit) => `may have another form: ${latter(misfit)}`,
       readOnly: () => 'is written now',
       others: () => 'takes other fields now',
     },
     answered: {
       field: () => 'is new',
       required: () => 'is always there now',
-      type: (what) => `is no longer ${what}`,
-      value: (what) => `is no longer ${what}`,
-      bound: (what) => `keeps to a bound: ${former(what)}`,
-      form: (what) => `keeps to a form: ${former(what)}`,
-      readOnly: () => '',
+      default: null,
+      type: ({ what }) => `is no longer ${what}`,
+      value: ({ what }) => `is no longer ${what}`,
+      bound: (misfit) => `keeps to a bound: ${former(misfit)}`,
+      form: (misfit) => `keeps to a form: ${former(misfit)}`,
+      readOnly: null,
       others: () => 'has no other fields any more',
     },
   },
 }
-/** `maxLength <of the narrower>, <of the wider>`, told as `<before> → <after>`. */
-const former = (what: string): string => what.replace(', ', ' → ')
-const latter = (what: string): string => what.replace(/^(\S+) (.*), (.*)$/, '$1 $3 → $2')
+/** As the narrower was before, and as it is now. */
+const former = ({ what, wider, narrower }: Misfit): string => `${what} ${narrower} → ${wider}`
+const latter = ({ what, wider, narrower }: Misfit): string => `${what} ${wider} → ${narrower}`
 
-type Comparison = (place: string, old: JsonSchema | undefined, now: JsonSchema | undefined) => Changes
+type Comparison = (call: string, old: JsonSchema, now: JsonSchema) => Changes
 
 /** What is sent breaks where the new allows less, what is answered where it allows more. */
 function comparisons(before: Contract, after: Contract): Record<'sent' | 'answered', Comparison> {
   const comparison = (direction: 'sent' | 'answered'): Comparison => {
     const nowWider = new Within(after.schemas, before.schemas, direction)
     const oldWider = new Within(before.schemas, after.schemas, direction)
-    const told = (place: string, misfits: Misfit[], of: keyof Changes): string[] =>
-      misfits.map(
-        ({ schema, at, kind, what }) => `${schema ?? place}${at} ${words[of][direction][kind](what)}`,
-      )
-    return (place, old, now) => {
-      if (!old || !now) return { breaking: [], added: [] }
+    const told = (call: string, misfits: Misfit[], of: keyof Changes): string[] =>
+      misfits.flatMap((misfit) => {
+        const { schema, at, kind } = misfit
+        const place = schema === undefined ? `${call}: ${at.slice('.'.length)}` : `${schema}${at}`
+        const change = words[of][direction][kind]?.(misfit)
+        return change ? [`${place}${kind === 'default' ? ',' : ''} ${change}`] : []
+      })
+    return (call, old, now) => {
       const [less, more] = [nowWider.misfits(now, old), oldWider.misfits(old, now)]
       const [breaking, added] = direction === 'sent' ? [less, more] : [more, less]
-      return { breaking: told(place, breaking, 'breaking'), added: told(place, added, 'added') }
+      return { breaking: told(call, breaking, 'breaking'), added: told(call, added, 'added') }
     }
   }
   return { sent: comparison('sent'), answered: comparison('answered') }
 }
 
-/** What a call has and another version of it has not, and what that is to callers. */
-function partsOnlyIn(one: Call, other: Call): { part: string; without: string }[] {
-  const sent = Object.keys(one.parameters).filter((name) => !other.parameters[name])
-  if (one.body && !other.body) sent.push('body')
-  const answered = one.answer.headers
-    .filter((name) => !other.answer.headers.includes(name))
-    .map((name) => `answer's header ${name}`)
-  if (one.answer.schema && !other.answer.schema) answered.push('answer')
-  return [
-    ...sent.map((part) => ({ part, without: 'is refused now' })),
-    ...answered.map((part) => ({ part, without: 'is gone' })),
-  ]
-}
-
 function askedAnew(before: Call, after: Call): string[] {
   const asked: string[] = []
-  for (const [name, { required, schema }] of Object.entries(after.parameters)) {
-    const own = before.parameters[name]
-    if (required && !own?.required) asked.push(`${name} is required now`)
-    const [had, has] = [own?.schema.default, schema.default].map(
-      (value) => JSON.stringify(value) ?? 'nothing',
-    )
-    if (own && had !== has) asked.push(`${name}, left out, is ${has} instead of ${had}`)
-  }
-  if (after.body?.required && !before.body?.required) asked.push('body is required now')
   if (before.answer.status !== after.answer.status) asked.push(`answers ${after.answer.status} now`)
   if (before.id !== after.id) asked.push(`is called ${after.id} now`)
   return [...asked, ...accessAnew(before.access, after.access)]

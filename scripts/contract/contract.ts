@@ -2,6 +2,7 @@
  * What callers rely on in an OpenAPI document of ours: no words and no examples, so that it says nothing when those
  * change. That of the last release lies beside this file, compressed.
  */
+import { defaultSaid } from '#runtime/documents/body-names'
 import type { JsonSchema } from '#runtime/documents/publish'
 import type { Role } from '#runtime/roles'
 
@@ -111,11 +112,11 @@ const accessOf = (operation: Operation): Call['access'] => ({
 
 /** A schema without what it only tells readers. A field may be called so: those are kept. */
 function bare(schema: JsonSchema): JsonSchema {
-  const { description: _, examples: __, discriminator: ___, ...rest } = schema
+  const { description, examples: _, discriminator: __, ...rest } = schema
   return Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => {
+    Object.entries({ ...defaultSaid(description), ...rest }).map(([key, value]) => {
       if (key === 'properties') return [key, byName(value as Record<string, JsonSchema>)]
-      if (key === 'anyOf' || key === 'prefixItems') return [key, (value as JsonSchema[]).map(bare)]
+      if (['anyOf', 'allOf', 'prefixItems'].includes(key)) return [key, (value as JsonSchema[]).map(bare)]
       const holdsSchema = ['items', 'additionalProperties', 'propertyNames'].includes(key)
       return [key, holdsSchema && typeof value === 'object' ? bare(value as JsonSchema) : value]
     }),

@@ -3,39 +3,11 @@
  * does not allow all of the old one, what is answered where the old one does not allow all of the new one: the checks of
  * oasdiff (https://github.com/oasdiff/oasdiff, docs/BREAKING-CHANGES.md), which come in pairs, are one question.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '#runtime/documents/publish'
-
-export type Schemas = Readonly<Record<string, JsonSchema>>
-export type Kind = 'field' | 'required' | 'type' | 'value' | 'bound' | 'form' | 'readOnly' | 'others'
-export interface Misfit {
-  /** `.items[].name`; empty for the schema itself. */
-  at: string
-  /** The schema with a name that it is in: told once, however many have it. */
-  schema?: string
-  kind: Kind
-  /** What is not allowed: a type, a value, a bound and its former one. */
-  what: string
-}
-
-const origin = Symbol('origin')
-
-/** The keywords that are published. */
-interface Value {
-  $ref?: string
-  anyOf?: Value[]
-  type?: string | string[]
-  enum?: unknown[]
-  properties?: Record<string, Value>
-  required?: string[]
-  additionalProperties?: boolean | Value
-  propertyNames?: Value
-  items?: Value | false
-  prefixItems?: Value[]
-  readOnly?: boolean
-  /** The name of the schema that a choice is of. */
-  [origin]?: string | undefined
-  [key: string]: unknown
-}
+import { choicesOf, defaultOf, isIgnored, origin, type Schemas, type Value, valueByValue } from './choices.ts'
+import { bounds, forms, values } from './keywords.ts'
+import type { Misfit } from './misfit.ts'
 
 export class Within {
   readonly #wider: Schemas
@@ -53,21 +25,32 @@ export class Within {
     const pair = `${JSON.stringify(wider)} ${JSON.stringify(narrower)}`
     const known = this.#known.get(pair)
     if (known) return known
+    // A schema may hold itself.
+    this.#known.set(pair, [])
     const all = choicesOf(wider, this.#wider)
-    const found = choicesOf(narrower, this.#narrower).flatMap((each) => this.#ofChoice(all, each))
+    const own = choicesOf(narrower, this.#narrower)
+    const found =
+      this.#direction === 'sent' && isIgnored(all)
+        ? own.filter(({ readOnly }) => !readOnly).map((): Misfit => ({ at: '', kind: 'readOnly' }))
+        : own.flatMap(valueByValue).flatMap((each) => this.#ofChoice(all, each))
     const distinct = [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
     this.#known.set(pair, distinct)
     return distinct
   }
 
-  /** Of the choices of one type the nearest tells what is wrong. */
+  /** What has a name is told by its namesake, unless another choice allows it. */
   #ofChoice(all: Value[], choice: Value): Misfit[] {
     const name = choice[origin]
-    const own = name === undefined ? [] : all.filter((each) => each[origin] === name)
-    if (own.length > 0) {
-      const bare = (each: Value): Value => ({ ...each, [origin]: undefined })
-      return this.#ofChoice(own.map(bare), bare(choice)).map((each) => ({ schema: name!, ...each }))
-    }
+    const named = name === undefined ? [] : all.filter((each) => each[origin] === name)
+    if (named.length === 0) return this.#ofNearest(all, choice)
+    const own = this.#ofNearest(named, choice)
+    return own.length === 0 || this.#ofNearest(all, choice).length === 0
+      ? []
+      : own.map((each) => ({ schema: name!, ...each }))
+  }
+
+  /** Of the choices of one type the nearest tells what is wrong. */
+  #ofNearest(all: Value[], choice: Value): Misfit[] {
     const alike = all.filter(
       ({ type }) =>
         type === undefined || type === choice.type || (type === 'number' && choice.type === 'integer'),
@@ -79,12 +62,10 @@ export class Within {
   }
 
   #ofOne(wider: Value, narrower: Value): Misfit[] {
-    const readOnly: Misfit[] =
-      wider.readOnly && !narrower.readOnly ? [{ at: '', kind: 'readOnly', what: '' }] : []
-    if (wider.readOnly || wider.type === undefined) return readOnly
     return [
       ...values(wider, narrower),
-      ...(valuesOf(narrower) ? [] : [...bounds(wider, narrower), ...forms(wider, narrower)]),
+      ...(narrower.enum ? [] : bounds(wider, narrower)),
+      ...forms(wider, narrower),
       ...(wider.type === 'object' ? this.#fields(wider, narrower) : []),
       ...(wider.type === 'array' ? this.#items(wider, narrower) : []),
     ]
@@ -93,38 +74,53 @@ export class Within {
   #fields(wider: Value, narrower: Value): Misfit[] {
     const found: Misfit[] = []
     const [there, here] = [wider.properties ?? {}, narrower.properties ?? {}]
-    const others = wider.additionalProperties ?? true
+    const [others, more] = [wider.additionalProperties ?? true, narrower.additionalProperties ?? true]
+    const isSent = this.#direction === 'sent'
     for (const [name, field] of Object.entries(here)) {
-      if (there[name]) found.push(...below(`.${name}`, this.misfits(there[name], field)))
-      else if (typeof others === 'object' && Object.keys(others).length > 0)
-        found.push(...below(`.${name}`, this.misfits(others, field)))
-      else if (others === false || this.#direction === 'sent')
-        found.push({ at: `.${name}`, kind: 'field', what: '' })
+      const place = `.${name}`
+      if (Object.hasOwn(there, name)) found.push(...below(place, this.misfits(there[name]!, field)))
+      else if (isOfKind(others)) found.push(...below(place, this.misfits(others, field)))
+      // Answered, it is new.
+      else if (isSent) found.push({ at: place, kind: 'field' })
     }
-    for (const name of Object.keys(there)) {
-      if (!(name in here) && this.#direction === 'answered')
-        found.push({ at: `.${name}`, kind: 'field', what: '' })
+    for (const [name, field] of Object.entries(there)) {
+      const place = `.${name}`
+      if (Object.hasOwn(here, name)) found.push(...this.#default(place, name, wider, narrower))
+      // It is one of the others there.
+      else if (isOfKind(more)) found.push(...below(place, this.misfits(field, more)))
+      else if (!isSent) found.push({ at: place, kind: 'field' })
     }
     const isAlways = new Set(narrower.required ?? [])
     for (const name of wider.required ?? []) {
-      if (isAlways.has(name) || (this.#direction === 'answered' && !(name in here))) continue
-      found.push({ at: `.${name}`, kind: 'required', what: '' })
+      const isGone = !isSent && !Object.hasOwn(here, name) && !isOfKind(more)
+      if (!isAlways.has(name) && !isGone) found.push({ at: `.${name}`, kind: 'required' })
     }
-    const more = narrower.additionalProperties ?? true
-    if (others === false && more !== false) found.push({ at: '', kind: 'others', what: '' })
+    if (others === false && more !== false) found.push({ at: '', kind: 'others' })
     if (typeof others === 'object' && more !== false)
       found.push(...below('.*', this.misfits(others, more === true ? {} : more)))
-    if (wider.propertyNames)
+    if (wider.propertyNames) {
+      const names = more === false ? { enum: Object.keys(here) } : narrower.propertyNames
       found.push(
         ...below(
           '.*',
-          this.misfits(
-            { type: 'string', ...wider.propertyNames },
-            { type: 'string', ...narrower.propertyNames },
-          ),
+          this.misfits({ type: 'string', ...wider.propertyNames }, { type: 'string', ...names }),
         ),
       )
+    }
     return found
+  }
+
+  /** A field that may be left out is then what its default is. */
+  #default(at: string, name: string, wider: Value, narrower: Value): Misfit[] {
+    if (this.#direction === 'answered') return []
+    if (wider.required?.includes(name) || narrower.required?.includes(name)) return []
+    const [there, here] = [
+      defaultOf(wider.properties![name]!, this.#wider),
+      defaultOf(narrower.properties![name]!, this.#narrower),
+    ]
+    if (isDeepStrictEqual(there, here)) return []
+    const [is, was] = [there, here].map((value) => JSON.stringify(value) ?? 'nothing')
+    return [{ at, kind: 'default', wider: is!, narrower: was! }]
   }
 
   #items(wider: Value, narrower: Value): Misfit[] {
@@ -135,7 +131,7 @@ export class Within {
     const found: Misfit[] = []
     for (let index = 0; index <= Math.max(there.length, here.length); index += 1) {
       const [outer, inner] = [at(there, wider.items, index), at(here, narrower.items, index)]
-      if (inner === false) continue
+      if (inner === false || index >= ((narrower.maxItems as number | undefined) ?? Infinity)) continue
       const place = index < Math.max(there.length, here.length) ? `[${index}]` : '[]'
       if (outer === false) found.push({ at: place, kind: 'type', what: 'anything' })
       else found.push(...below(place, this.misfits(outer, inner)))
@@ -147,56 +143,6 @@ export class Within {
 const below = (place: string, misfits: Misfit[]): Misfit[] =>
   misfits.map((each) => (each.schema ? each : { ...each, at: `${place}${each.at}` }))
 
-/** A schema as its choices, each of one type at most. */
-function choicesOf(schema: Value, schemas: Schemas): Value[] {
-  const { $ref, anyOf, ...rest } = schema
-  if ($ref) {
-    const name = $ref.split('/').at(-1)!
-    return choicesOf(schemas[name]!, schemas).map((each) => ({ [origin]: name, ...each, ...rest }))
-  }
-  if (anyOf) {
-    return anyOf.flatMap((each) => choicesOf(each, schemas)).map((each) => ({ ...each, ...rest }))
-  }
-  if (!Array.isArray(schema.type)) return [schema]
-  return schema.type.map((type) => {
-    const { enum: all, ...one } = schema
-    const own = all?.filter((value) => (value === null) === (type === 'null'))
-    return { ...one, type, ...(own && type !== 'null' ? { enum: own } : {}) }
-  })
-}
-
-const valuesOf = (schema: Value): unknown[] | undefined => ('const' in schema ? [schema.const] : schema.enum)
-
-function values(wider: Value, narrower: Value): Misfit[] {
-  const [there, here] = [valuesOf(wider), valuesOf(narrower)]
-  if (!there) return []
-  if (!here) return [{ at: '', kind: 'value', what: 'any' }]
-  return here
-    .filter((value) => !there.includes(value))
-    .map((value) => ({ at: '', kind: 'value' as const, what: JSON.stringify(value) }))
-}
-
-const least = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
-const most = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
-
-function bounds(wider: Value, narrower: Value): Misfit[] {
-  return [...least, ...most].flatMap((key) => {
-    const bound = wider[key] as number | undefined
-    if (bound === undefined || bound === none[key]) return []
-    const sign = most.includes(key) ? -1 : 1
-    const own = narrower[key] as number | undefined
-    // `exclusiveMinimum: 0` is within `minimum: 0`.
-    const other = narrower[`exclusive${key[0]!.toUpperCase()}${key.slice(1)}`] as number | undefined
-    const isWithin = [own, other].some((each) => each !== undefined && each * sign >= bound * sign)
-    return isWithin ? [] : [{ at: '', kind: 'bound' as const, what: `${key} ${own ?? 'none'}, ${bound}` }]
-  })
-}
-const none: Record<string, number> = { minLength: 0, minItems: 0, minProperties: 0 }
-
-function forms(wider: Value, narrower: Value): Misfit[] {
-  return ['pattern', 'format', 'multipleOf'].flatMap((key) =>
-    wider[key] === undefined || wider[key] === narrower[key]
-      ? []
-      : [{ at: '', kind: 'form' as const, what: `${key} ${narrower[key] ?? 'none'}, ${wider[key]}` }],
-  )
-}
+/** Not anything. */
+const isOfKind = (others: boolean | Value): others is Value =>
+  typeof others === 'object' && Object.keys(others).length > 0

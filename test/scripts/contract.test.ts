@@ -29,7 +29,12 @@ const contractWith = (sent: JsonSchema, answered: JsonSchema, changed: Partial<C
       additionalProperties: false,
     },
     Round: { type: 'object', properties: { is: { const: 'round', type: 'string' }, size: field } },
+    Circle: { type: 'object', properties: { is: { const: 'round', type: 'string' }, size: field } },
     Square: { type: 'object', properties: { is: { const: 'square', type: 'string' } } },
+    Tree: {
+      type: 'object',
+      properties: { below: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+    },
   },
 })
 const plain = contractWith(field, field)
@@ -55,6 +60,14 @@ describe('around the schemas', () => {
     [
       { parameters: { ...call.parameters, 'query page': { schema: { type: 'integer', default: 2 } } } },
       'query page, left out, is 2 instead of 1',
+    ],
+    [
+      { parameters: { ...call.parameters, 'query page': { schema: { type: 'integer' } } } },
+      'query page, left out, is nothing instead of 1',
+    ],
+    [
+      { parameters: { ...call.parameters, 'query page': { required: true, schema: { type: 'integer' } } } },
+      'query page is required now',
     ],
     [
       { parameters: { ...call.parameters, 'query sort': { schema: { type: 'string', enum: ['name'] } } } },
@@ -87,6 +100,15 @@ describe('around the schemas', () => {
     expect(changesOf({ ...plain, calls: { 'POST /gadgets': without } }, plain)).toEqual({
       breaking: [],
       added: ['POST /gadgets: body is new'],
+    })
+    const asked = contractWith(field, field, { body: { ...call.body!, required: true } })
+    expect(changesOf(asked, plain)).toEqual({
+      breaking: [],
+      added: ['POST /gadgets: body may be left out now'],
+    })
+    expect(changed({ answer: { ...call.answer, headers: ['ETag', 'Location'] } })).toEqual({
+      breaking: [],
+      added: ["POST /gadgets: answer's header Location is new"],
     })
   })
 })
@@ -129,13 +151,73 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
       [`no ${key}`, type, { ...type, [key!]: narrow }, ...told('none', narrow)],
     ]
   }),
-  ...['pattern', 'format', 'multipleOf'].map((key): (typeof kinds)[number] => [
+  ...['pattern', 'format', 'contentEncoding'].map((key): (typeof kinds)[number] => [
     key,
     { type: 'string' },
-    { type: 'string', [key]: 'x' },
-    `must have another form: ${key} none → x`,
-    `has another form: ${key} x → none`,
+    { type: 'string', [key]: 'x, y' },
+    `must have another form: ${key} none → x, y`,
+    `has another form: ${key} x, y → none`,
   ]),
+  ...[
+    ['none', 0.01],
+    [0.01, 0.29],
+    [0.1, 0.3],
+  ].map(([wide, narrow]): (typeof kinds)[number] => [
+    `multiples of ${wide} and of ${narrow}`,
+    { type: 'number', ...(wide === 'none' ? {} : { multipleOf: wide }) },
+    { type: 'number', multipleOf: narrow },
+    `must have another form: multipleOf ${wide} → ${narrow}`,
+    `has another form: multipleOf ${narrow} → ${wide}`,
+  ]),
+  [
+    'cents and whole numbers',
+    { type: 'number', multipleOf: 0.01 },
+    { type: 'integer' },
+    'may no longer be number',
+    'may be number now',
+  ],
+  [
+    'unlike items',
+    { type: 'array', items: field, uniqueItems: false },
+    { type: 'array', items: field, uniqueItems: true },
+    'must have another form: uniqueItems false → true',
+    'has another form: uniqueItems true → false',
+  ],
+  [
+    'a bound that is in',
+    { type: 'number', minimum: 1 },
+    { type: 'number', exclusiveMinimum: 1 },
+    'is bounded more narrowly: exclusiveMinimum 1 (minimum) → 1',
+    'goes beyond its bound: exclusiveMinimum 1 → 1 (minimum)',
+  ],
+  [
+    'a bound that is out of another',
+    { type: 'integer', exclusiveMaximum: 10 },
+    { type: 'integer', maximum: 8 },
+    'is bounded more narrowly: maximum 10 (exclusiveMaximum) → 8',
+    'goes beyond its bound: maximum 8 → 10 (exclusiveMaximum)',
+  ],
+  [
+    'half of yes and no',
+    { type: 'boolean' },
+    { type: 'boolean', enum: [true] },
+    'may no longer be false',
+    'may be false now',
+  ],
+  [
+    'null among the values',
+    { type: ['string', 'null'], enum: ['a', null] },
+    { type: ['string', 'null'], enum: ['a'] },
+    'may no longer be null',
+    'may be null now',
+  ],
+  [
+    'a value of a choice',
+    { anyOf: [{ const: 'a' }, { const: 1 }, { type: 'boolean' }] },
+    { anyOf: [{ const: 'a' }, { type: 'boolean' }] },
+    'may no longer be integer',
+    'may be integer now',
+  ],
   [
     'a choice',
     { anyOf: [{ $ref: '#/components/schemas/Round' }, { type: 'null' }] },
@@ -179,12 +261,91 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
     '[1] may be null now',
   ],
   [
+    'what comes after the places of a tuple',
+    { type: 'array', prefixItems: [field], items: {}, maxItems: 3 },
+    { type: 'array', prefixItems: [field], items: field, maxItems: 3 },
+    '[] may no longer be anything',
+    '[] may be anything now',
+  ],
+  [
+    'a name that is always among the others',
+    { type: 'object', additionalProperties: field },
+    { type: 'object', properties: { a: field }, required: ['a'], additionalProperties: field },
+    '.a is required now',
+    '.a may be left out now',
+  ],
+  [
+    'a list that becomes a pair',
+    { type: 'array', items: field, minItems: 1, maxItems: 2 },
+    { type: 'array', prefixItems: [field, field], items: false, minItems: 2, maxItems: 2 },
+    'is bounded more narrowly: minItems 1 → 2',
+    'goes beyond its bound: minItems 2 → 1',
+  ],
+  [
+    'names of others that become fields',
+    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a', 'b'] } },
+    {
+      type: 'object',
+      properties: { a: { type: 'string', maxLength: 5 } },
+      additionalProperties: field,
+      propertyNames: { enum: ['a', 'b'] },
+    },
+    '.a is bounded more narrowly: maxLength 20 → 5',
+    '.a goes beyond its bound: maxLength 5 → 20',
+  ],
+  [
     'a field that is always there',
     { type: 'object', properties: { a: field }, additionalProperties: false },
     { type: 'object', properties: { a: field }, required: ['a'], additionalProperties: false },
     '.a is required now',
     '.a may be left out now',
   ],
+]
+
+/** Written otherwise, and the same. */
+const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
+  ['a constant', { type: 'string', const: 'a' }, { enum: ['a'] }],
+  ['the order of values', { type: 'string', enum: ['a', 'b'] }, { type: 'string', enum: ['b', 'a'] }],
+  [
+    'constants of a choice',
+    { anyOf: [{ const: 'a' }, { const: 'b' }] },
+    { type: 'string', enum: ['a', 'b'] },
+  ],
+  ['objects as values', { enum: [{ a: 1, b: [2] }, null] }, { enum: [{ b: [2], a: 1 }, null] }],
+  [
+    'null',
+    { type: ['string', 'null'], maxLength: 5 },
+    { anyOf: [{ const: null }, { type: 'string', maxLength: 5 }] },
+  ],
+  ['values of either type', { type: ['string', 'null'], enum: ['a'] }, { type: 'string', enum: ['a'] }],
+  ['yes and no', { type: 'boolean' }, { type: 'boolean', enum: [false, true] }],
+  ['yes or no', { type: 'boolean' }, { anyOf: [{ const: true }, { const: false }] }],
+  ['a least whole number', { type: 'integer', minimum: 1 }, { type: 'integer', exclusiveMinimum: 0 }],
+  ['a largest whole number', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 10 }],
+  ['between whole numbers', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 9.5 }],
+  ['whole numbers', { type: 'integer', minimum: 1 }, { type: 'number', multipleOf: 1, minimum: 1 }],
+  ['bounds of nothing', { type: 'string' }, { type: 'string', minLength: 0 }],
+  [
+    'the order of fields',
+    { type: 'object', properties: { a: field, b: field }, required: ['a', 'b'] },
+    { type: 'object', properties: { b: field, a: field }, required: ['b', 'a'], additionalProperties: true },
+  ],
+  [
+    'the schema of a name',
+    { $ref: '#/components/schemas/Round' },
+    { type: 'object', properties: { is: { const: 'round' }, size: field } },
+  ],
+  [
+    'another name',
+    { anyOf: [{ $ref: '#/components/schemas/Round' }, { $ref: '#/components/schemas/Square' }] },
+    { anyOf: [{ $ref: '#/components/schemas/Square' }, { $ref: '#/components/schemas/Circle' }] },
+  ],
+  [
+    'a schema that holds itself',
+    { $ref: '#/components/schemas/Tree' },
+    { anyOf: [{ $ref: '#/components/schemas/Tree' }] },
+  ],
+  ['what only tells readers', field, { ...field, title: 'Of', deprecated: true }],
 ]
 
 describe('within the schemas', () => {
@@ -244,9 +405,148 @@ describe('within the schemas', () => {
     expect(changesOf(before, after).breaking).toEqual(['Round.size is required now'])
   })
 
-  test('another name, or none, changes nothing', () => {
-    const round = contractWith({ $ref: '#/components/schemas/Round' }, field)
-    expect(changesOf(round, contractWith(round.schemas.Round!, field))).toEqual({ breaking: [], added: [] })
+  test.each(same)('the same: %s', (_name, one, other) => {
+    const nothing = { breaking: [], added: [] }
+    expect(changesOf(contractWith(one, one), contractWith(other, other))).toEqual(nothing)
+    expect(changesOf(contractWith(other, other), contractWith(one, one))).toEqual(nothing)
+  })
+
+  test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
+    [
+      'another default',
+      { ...field, default: 'a' },
+      { ...field, default: 'b' },
+      ['.of, left out, is "b" instead of "a"'],
+    ],
+    ['a new default', field, { ...field, default: null }, ['.of, left out, is null instead of nothing']],
+    [
+      'a default of what has a name',
+      { $ref: '#/components/schemas/Round', default: { size: 'a', is: 'round' } },
+      { $ref: '#/components/schemas/Round', default: { is: 'round', size: 'b' } },
+      ['.of, left out, is {"is":"round","size":"b"} instead of {"size":"a","is":"round"}'],
+    ],
+    [
+      'the order within a default',
+      { type: 'object', default: { a: 1, b: 2 } },
+      { type: 'object', default: { b: 2, a: 1 } },
+      [],
+    ],
+    [
+      'a default that lies deeper',
+      { type: 'array', items: { type: 'object', properties: { a: { type: 'integer', default: 1 } } } },
+      { type: 'array', items: { type: 'object', properties: { a: { type: 'integer', default: 2 } } } },
+      ['.of[].a, left out, is 2 instead of 1'],
+    ],
+    [
+      'a default that nobody needs',
+      { type: 'object', properties: { a: { type: 'integer', default: 1 } }, required: ['a'] },
+      { type: 'object', properties: { a: { type: 'integer', default: 2 } } },
+      [],
+    ],
+    [
+      'a default of a choice',
+      { anyOf: [{ ...field, default: 'a' }, { type: 'null' }] },
+      { type: ['string', 'null'], maxLength: 20, default: 'a' },
+      [],
+    ],
+    ['values that a bound lets in', { enum: ['a', 'b'] }, { type: 'string', minLength: 1, maxLength: 1 }, []],
+    [
+      'values and a bound',
+      { enum: ['a', 'bb', '😀'] },
+      { type: 'string', maxLength: 1 },
+      ['.of may no longer be "bb"'],
+    ],
+    [
+      'values and a pattern',
+      { enum: ['a', 'b'] },
+      { type: 'string', pattern: '^a$' },
+      ['.of may no longer be "b"'],
+    ],
+    [
+      'numbers and bounds',
+      { enum: [0, 0.3, 0.25] },
+      { type: 'number', exclusiveMinimum: 0, multipleOf: 0.1 },
+      ['.of may no longer be 0', '.of may no longer be 0.25'],
+    ],
+    [
+      'a pattern that becomes a format',
+      { type: 'string', pattern: '^a, b$' },
+      { type: 'string', format: 'date' },
+      ['.of must have another form: format none → date'],
+    ],
+    [
+      'a field that is called as what every object has',
+      { type: 'object', properties: { constructor: field } },
+      { type: 'object', properties: {} },
+      ['.of.constructor is refused now'],
+    ],
+    [
+      'what has a name and is ignored now',
+      { $ref: '#/components/schemas/Round' },
+      { $ref: '#/components/schemas/Round', readOnly: true },
+      ['.of is ignored now'],
+    ],
+    [
+      'all of several, which nobody compares',
+      { type: 'object', properties: {} },
+      { type: 'object', properties: {}, allOf: [{ required: ['a'] }] },
+      ['.of must have another form: allOf none → [{"required":["a"]}]'],
+    ],
+    [
+      'a tuple that grows',
+      { type: 'array', prefixItems: [field], items: false, minItems: 1, maxItems: 1 },
+      { type: 'array', prefixItems: [field, field], items: false, minItems: 2, maxItems: 2 },
+      ['.of is bounded more narrowly: minItems 1 → 2'],
+    ],
+  ])('sent: %s', (_name, old, now, told) => {
+    expect(changesOf(contractWith(old, field), contractWith(now, field)).breaking).toEqual(
+      told.map((each) => `GadgetInput${each}`),
+    )
+  })
+
+  test('what defaults, and fields that are ignored, are in answers breaks nobody', () => {
+    const nothing = { breaking: [], added: [] }
+    for (const now of [
+      { ...field, default: 'a' },
+      { ...field, readOnly: true },
+    ]) {
+      expect(changesOf(contractWith(field, field), contractWith(field, now))).toEqual(nothing)
+    }
+    const ignored = { ...field, readOnly: true }
+    const longer = { ...ignored, maxLength: 30 }
+    expect(changesOf(contractWith(field, ignored), contractWith(field, longer)).breaking).toEqual([
+      'Gadget.of goes beyond its bound: maxLength 20 → 30',
+    ])
+  })
+
+  test('a choice that is added to answers', () => {
+    const round = { $ref: '#/components/schemas/Round' }
+    const choice = { anyOf: [round, { $ref: '#/components/schemas/Square' }] }
+    expect(changesOf(contractWith(field, round), contractWith(field, choice)).breaking).toContain(
+      'Gadget.of.is may be "square" now',
+    )
+  })
+
+  test('a choice that changes while another takes what it took', () => {
+    const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    const before = contractWith(named('Round'), field)
+    const after = contractWith({ anyOf: [named('Round'), named('Circle')] }, field)
+    after.schemas.Round!.required = ['size']
+    expect(changesOf(before, after).breaking).toEqual([])
+  })
+
+  test('a field of what refuses others, sent and answered alike', () => {
+    const strict = { type: 'object', properties: { a: field }, additionalProperties: false }
+    const more = { ...strict, properties: { a: field, b: field } }
+    const fewer = contractWith(strict, strict)
+    expect(changesOf(fewer, contractWith(more, more))).toEqual({
+      breaking: [],
+      added: ['GadgetInput.of.b is new', 'Gadget.of.b is new'],
+    })
+    expect(changesOf(contractWith(more, more), fewer)).toEqual({
+      breaking: ['GadgetInput.of.b is refused now', 'Gadget.of.b is gone'],
+      added: [],
+    })
   })
 })
 
@@ -272,6 +572,15 @@ describe('the check', () => {
     const [first, ...others] = registry.operations
     const faults = await contractFaults({ ...registry, operations: others })
     expect(faults[0]!.wrong).toContain(`${first!.spec.method} ${first!.spec.path}: is gone`)
+  })
+
+  test('sees a default that only words tell', async () => {
+    const document = openApiDocument(await loadRegistry())
+    const text = JSON.stringify(document)
+    const other = JSON.parse(text.replace('Customers at most. Default: 1000"', 'Customers. Default: 500"'))
+    expect(changesOf(contractOf(document), contractOf(other)).breaking).toEqual([
+      'AutomationsExecuteInput.limit, left out, is 500 instead of 1000',
+    ])
   })
 
   test('words and examples are no part of it', async () => {
