@@ -29,9 +29,10 @@ export interface Running {
 
 const secret = 'a secret key that only the tests use, 123'
 
-export async function start(script: string, env: Record<string, string>): Promise<Running> {
-  const child = spawn(process.execPath, [join(root, script)], {
-    cwd: root,
+/** `of`: another version's folder. */
+export async function start(script: string, env: Record<string, string>, of = root): Promise<Running> {
+  const child = spawn(process.execPath, [join(of, script)], {
+    cwd: of,
     env: {
       ...process.env,
       PORT: '0',
