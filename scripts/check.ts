@@ -1,5 +1,4 @@
 /** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock, what never ends. No database. */
-import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry/registry'
@@ -9,6 +8,7 @@ import { contractFaults } from '#scripts/checks/contract'
 import { sameBodyFaults } from '#scripts/checks/copies'
 import { identityFaults } from '#scripts/checks/identity'
 import { importFaults } from '#scripts/checks/imports'
+import { lint } from '#scripts/checks/lint'
 import { loopFaults } from '#scripts/checks/loops'
 import { noticeFaults } from '#scripts/checks/notices'
 import { nullFaults } from '#scripts/checks/nulls'
@@ -18,6 +18,7 @@ import { ruleFaults } from '#scripts/checks/rules'
 import { stateFaults } from '#scripts/checks/state'
 import { tableFaults } from '#scripts/checks/tables'
 import { testFaults } from '#scripts/checks/tests'
+import { type Result, tool } from '#scripts/checks/tool'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { line, paint, type Terminal } from '#scripts/cli/terminal'
 import { placeholder } from '#scripts/new'
@@ -37,15 +38,11 @@ export const checkProgram = (terminal: Terminal): Command =>
 async function check({ out }: Terminal): Promise<void> {
   const results = await Promise.all([
     // What it found the last time is kept: the second check reads what has changed.
-    tool('types', join(root, 'node_modules/typescript7/bin/tsc'), [
+    tool(root, 'types', join(root, 'node_modules/typescript7/bin/tsc'), [
       ...['--noEmit', '-p', 'tsconfig.json', '--incremental'],
       ...['--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'],
     ]),
-    tool('lint and format', join(root, 'node_modules/@biomejs/biome/bin/biome'), [
-      'check',
-      '--colors=off',
-      '.',
-    ]),
+    lint(root),
     declarations(),
   ])
   for (const { name, ok, output } of results) {
@@ -53,12 +50,6 @@ async function check({ out }: Terminal): Promise<void> {
     if (!ok) line(out, output.trimEnd())
   }
   exitWith(results.every((result) => result.ok) ? 0 : 1)
-}
-
-interface Result {
-  name: string
-  ok: boolean
-  output: string
 }
 
 async function declarations(): Promise<Result> {
@@ -95,16 +86,6 @@ async function declarations(): Promise<Result> {
     ok: all.length === 0,
     output: all.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'),
   }
-}
-
-function tool(name: string, script: string, args: string[]): Promise<Result> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-    child.on('error', (error) => resolve({ name, ok: false, output: String(error) }))
-    child.on('close', (code) => resolve({ name, ok: code === 0, output }))
-  })
 }
 
 if (import.meta.main) process.exitCode = await runProgram(checkProgram)

@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 
 /** What a file may read of the machine, and why it must. */
 export interface Place {
@@ -79,6 +80,7 @@ export const places: Record<string, Place> = {
   'test/scripts/kill-export.test.ts': { reads: ['Date.now'], why: aProcess },
   'test/scripts/kill-node.test.ts': { reads: [ownClock], why: aProcess },
   'test/scripts/kill-stock.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/rolling.test.ts': { reads: [ownClock], why: aProcess },
   'test/scripts/start.test.ts': {
     reads: ['performance.now'],
     why: 'it tells an end by request from one that is cut off after ten seconds',
@@ -137,7 +139,7 @@ interface Read {
 
 function readsOf(file: string, code: string): Read[] {
   const found: Read[] = []
-  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+  const source = sourceOf(file, code)
   const isUntimed = untimed.includes(file.split('/')[0]!)
   const note = (reads: string, at: number): void => {
     found.push({ reads, line: source.getLineAndCharacterOfPosition(at).line + 1 })

@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 
 /** Shorter ones are alike by chance. */
 const fewestLines = 6
@@ -20,7 +21,7 @@ export async function sameBodyFaults(root: string): Promise<Fault[]> {
   const places = new Map<string, Place[]>()
   for (const path of await typescriptFiles(join(root, 'operations'))) {
     const file = relative(root, path).split(sep).join('/')
-    const source = ts.createSourceFile(file, await readFile(path, 'utf8'), ts.ScriptTarget.Latest, true)
+    const source = sourceOf(file, await readFile(path, 'utf8'))
     const visit = (node: ts.Node): void => {
       const body = bodyOf(node)
       if (body && linesOf(source, body) >= fewestLines) {

@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 
 const layers = ['db', 'runtime', 'operations']
 /** Cheap, and true of every file that could have a fault. */
@@ -17,7 +18,7 @@ export async function loopFaults(root: string): Promise<Fault[]> {
       const code = await readFile(path, 'utf8')
       if (!suspicious.test(code)) continue
       const file = relative(root, path).split(sep).join('/')
-      const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+      const source = sourceOf(file, code)
       const note = (node: ts.Node, wrong: string, remedy: string): void => {
         const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
         faults.push({ file: `${file}:${line + 1}`, wrong, remedy })

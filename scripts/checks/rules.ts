@@ -5,6 +5,7 @@ import { basename, join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 
 const layers = ['operations', 'runtime', 'db', 'scripts', 'test'] as const
 const headings = ['Rooms', 'Rules', 'Takes and gives', 'Where to begin']
@@ -197,7 +198,7 @@ function isTitle(node: ts.Node): node is ts.StringLiteralLike {
 
 /** The comments of a file, by its syntax (lines that follow each other are one), and the titles of its tests. */
 function citingOf(file: string, code: string): Citing[] {
-  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+  const source = sourceOf(file, code)
   const lineAt = (pos: number): number => source.getLineAndCharacterOfPosition(pos).line + 1
   const ranges = new Map<number, number>()
   const titles: Citing[] = []

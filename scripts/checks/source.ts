@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 
 /** A place that may do what is a fault elsewhere, and why. */
 export interface Exception {
@@ -37,7 +38,7 @@ export async function faultsOf(root: string, rule: Rule): Promise<Fault[]> {
       if (rule.leaves?.(file)) continue
       const code = await readFile(path, 'utf8')
       if (!rule.suspicious.test(code)) continue
-      const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+      const source = sourceOf(file, code)
       const visit = (node: ts.Node): void => {
         for (const { wrong, remedy } of rule.wrongOf(node)) {
           const exception = exceptions.find((each) => each.file === file && each.wrong === wrong)

@@ -5,6 +5,7 @@ import ts from 'typescript'
 import { tenantColumn } from '#db/tables'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
+import { sourceOf } from './parse.ts'
 import { foreignReads } from './reads.ts'
 import { calledOf, isText } from './source.ts'
 
@@ -65,7 +66,7 @@ export async function tableFaults(
     const code = await readFile(path, 'utf8')
     if (!suspicious.test(code)) continue
     const file = relative(root, path).split(sep).join('/')
-    const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+    const source = sourceOf(file, code)
     const visit = (node: ts.Node): void => {
       for (const table of tablesOf(node, writing, writtenInSql)) note(written, file, table)
       for (const table of tablesOf(node, reading, readInSql)) note(read, file, table)

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
 import { openPostgres } from '#db/open'
+import { machineClock } from '#runtime/clock'
 import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { call, type Running, start, until } from '#test/support/processes'
@@ -150,8 +151,8 @@ test.skipIf(release === null)(
     try {
       await until(60, async () => {
         const [left] = await database.query<{ due: number }>(
-          `select count(*)::int as due from pgboss.job where state in ('created', 'retry', 'active') and start_after < now()`,
-          [],
+          `select count(*)::int as due from pgboss.job where state in ('created', 'retry', 'active') and start_after < $1`,
+          [machineClock().now()],
         )
         return left!.due === 0
       })

@@ -1,0 +1,24 @@
+/** Tools that check by themselves, each a process of its own. */
+import { spawn } from 'node:child_process'
+
+export interface Result {
+  name: string
+  ok: boolean
+  output: string
+}
+
+/** One that Node runs. */
+export const tool = async (root: string, name: string, script: string, args: string[]): Promise<Result> => ({
+  name,
+  ...(await run(root, process.execPath, [script, ...args])),
+})
+
+export function run(root: string, command: string, args: string[]): Promise<Omit<Result, 'name'>> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    child.on('error', (error) => resolve({ ok: false, output: String(error) }))
+    child.on('close', (code) => resolve({ ok: code === 0, output }))
+  })
+}
