@@ -94,35 +94,48 @@ async function sumsOf(env: Record<string, string>): Promise<Record<string, strin
   }
 }
 
+/** Made once, by the first test that needs it. */
+let made: Promise<string> | null = null
+function backup(): Promise<string> {
+  made ??= (async () => {
+    const { env } = await filled()
+    const folder = newFolder()
+    expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
+    return folder
+  })()
+  return made
+}
+
 test.skipIf(isCluster)(
   'what a server writes to is saved, and restored elsewhere as it was',
   patient,
   async () => {
     const { env, key } = await filled()
     const server = await start('scripts/start.ts', { ...env, WORKER: 'off' })
-    const made: string[] = []
+    const written: string[] = []
     let isOver = false
     const writing = (async () => {
       while (!isOver) {
         const { status, body } = await call(server.url, key, 'POST', '/v1/campaigns/lists', {
-          name: `L${made.length}`,
+          name: `L${written.length}`,
         })
         expect(status).toBe(201)
-        made.push((body as { id: string }).id)
+        written.push((body as { id: string }).id)
         // A store has at most 200 lists.
         await wait(50)
       }
     })()
     const folder = newFolder()
-    await until(30, async () => made.length > 3)
-    const before = made.length
+    await until(30, async () => written.length > 3)
+    const before = written.length
     const saved = await run(backupProgram, [folder], { env })
-    const after = made.length
+    const after = written.length
     isOver = true
     await writing
     expect(saved).toMatchObject({ code: 0 })
     expect(saved.out).toMatch(/^Saved: \d+ tables, \d+ rows, \d+ files in/)
     expect(statSync(join(folder, 'backup.json')).mode & 0o077).toBe(0)
+    made = Promise.resolve(folder)
     server.child.kill('SIGKILL')
     await server.ended
 
@@ -140,28 +153,16 @@ test.skipIf(isCluster)(
     const second = await start('scripts/start.ts', { ...place, WORKER: 'off' })
     const { body } = await call(second.url, key, 'GET', '/v1/campaigns/lists?limit=100')
     const lists = (body as { data: { id: string }[] }).data.map(({ id }) => id)
-    const there = made.filter((id) => lists.includes(id)).length
+    const there = written.filter((id) => lists.includes(id)).length
     // Everything up to one instant of the saving, and nothing after it.
     expect(there).toBeGreaterThanOrEqual(before)
     expect(there).toBeLessThanOrEqual(after + 1)
-    expect(made.slice(0, there).every((id) => lists.includes(id))).toBe(true)
+    expect(written.slice(0, there).every((id) => lists.includes(id))).toBe(true)
     expect((await call(second.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
     second.child.kill('SIGKILL')
     await second.ended
   },
 )
-
-/** Made once, by the first test that needs it. */
-let made: Promise<string> | null = null
-function backup(): Promise<string> {
-  made ??= (async () => {
-    const { env } = await filled()
-    const folder = newFolder()
-    expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
-    return folder
-  })()
-  return made
-}
 
 test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', patient, async () => {
   const folder = await backup()
@@ -261,6 +262,7 @@ test(
       ...env,
       DATABASE_URL: '',
       WORKER: 'off',
+      SANDBOX: 'off', // no demo is needed here
       LOG_LEVEL: 'warn',
     })
     const url = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
@@ -307,7 +309,7 @@ test.skipIf(isCluster)(
   'files behind links come along; a place among the files is refused',
   patient,
   async () => {
-    const { env } = await filled()
+    const { env } = await prepared(async () => null)
     const files = join(dataDirOf(env), 'files')
     const elsewhere = newFolder()
     cpSync(join(root, 'LICENSE'), join(elsewhere, 'one.txt'), { recursive: true })
@@ -337,7 +339,7 @@ test.skipIf(isCluster)(
 )
 
 test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', patient, async () => {
-  const { env } = await filled()
+  const { env } = await prepared(async () => null)
   const url = env.DATABASE_URL
   const open = async () => (url ? openPostgres(url) : openPglite({ dataDir: join(dataDirOf(env), 'db') }))
   const lengths = [0, 1, 2_000_000, 9_000_000]
