@@ -76,7 +76,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await page.waitForTimeout(2000)
     expect(await bought.count()).toBe(1)
     await page.mouse.move(width / 2, 5)
-    await bought.waitFor({ state: 'detached', timeout: 4000 })
+    await bought.waitFor({ state: 'detached' })
     await bought.waitFor()
     const closing = alerts.filter({ hasText: 'comprou' }).getByRole('button', { name: 'Fechar' })
     await closing.focus()

@@ -153,7 +153,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       const { impressions, clicks } = body.data.find((each: { blockId: string }) => each.blockId === id)
       return [impressions, clicks]
     }
-    await expect.poll(() => figures(ids['image-banner']!), { timeout: 8000 }).toEqual([1, 1])
+    await expect.poll(() => figures(ids['image-banner']!)).toEqual([1, 1])
     expect(await figures(ids.faq!)).toEqual([1, 1])
     expect(await figures(ids['before-after']!)).toEqual([1, 1])
     expect(await figures(ids['rich-text']!)).toEqual([1, 0])

@@ -25,7 +25,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await box.getByText('Gostei 1 vezes').waitFor()
     await expectAccessible(page)
     const at = () => track.evaluate((each) => Math.round(Math.abs(each.scrollLeft)))
-    const turned = (from: number) => expect.poll(at, { timeout: 8000 }).not.toBe(from)
+    const turned = (from: number) => expect.poll(at).not.toBe(from)
     await page.mouse.move(0, 0)
     await turned(0)
 

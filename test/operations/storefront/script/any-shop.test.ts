@@ -335,7 +335,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
       const label: string = await button.evaluate(ariaOf as never)
       await button.click()
       const dialog = page.locator('dialog[open]')
-      const isOpened = await dialog.waitFor({ timeout: 2000 }).then(
+      const isOpened = await dialog.waitFor({ timeout: 4000 }).then(
         () => true,
         () => false,
       )

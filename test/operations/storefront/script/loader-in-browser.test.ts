@@ -199,7 +199,7 @@ test.skipIf(!hasChromium)(
           { left: true, right: true },
           { top: true, bottom: true },
         ])
-        await page.getByRole('button', { name: 'No, thank you' }).click({ timeout: 3000 })
+        await page.getByRole('button', { name: 'No, thank you' }).click()
         await dialog.waitFor({ state: 'detached' })
       }
     }
