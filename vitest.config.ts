@@ -9,7 +9,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
-    maxWorkers: 2,
+    // Of two processors: a test in a browser or of processes waits for most of its time.
+    maxWorkers: 3,
     pool: 'forks',
     // A process reads the thousand modules once for all its files: each has a database and a server of its own.
     isolate: false,

@@ -1,23 +1,11 @@
 /** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock, what never ends. No database. */
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import type { Command } from 'commander'
+import type { Fault } from '#runtime/registry/checks'
 import { readRegistry } from '#runtime/registry/registry'
-import { amountFaults } from '#scripts/checks/amounts'
-import { clockFaults } from '#scripts/checks/clocks'
 import { contractFaults } from '#scripts/checks/contract'
-import { sameBodyFaults } from '#scripts/checks/copies'
-import { identityFaults } from '#scripts/checks/identity'
-import { importFaults } from '#scripts/checks/imports'
 import { lint } from '#scripts/checks/lint'
-import { loopFaults } from '#scripts/checks/loops'
-import { noticeFaults } from '#scripts/checks/notices'
-import { nullFaults } from '#scripts/checks/nulls'
-import { roomFaults } from '#scripts/checks/rooms'
-import { rowFaults } from '#scripts/checks/rows'
-import { ruleFaults } from '#scripts/checks/rules'
-import { stateFaults } from '#scripts/checks/state'
-import { tableFaults } from '#scripts/checks/tables'
-import { testFaults } from '#scripts/checks/tests'
 import { type Result, tool } from '#scripts/checks/tool'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { line, paint, type Terminal } from '#scripts/cli/terminal'
@@ -52,24 +40,21 @@ async function check({ out }: Terminal): Promise<void> {
   exitWith(results.every((result) => result.ok) ? 0 : 1)
 }
 
+/** While the registry is loaded. */
+function treeFaults(half: 0 | 1): Promise<Fault[]> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(new URL('./checks/trees.ts', import.meta.url), {
+      workerData: { root, half },
+      // Syntax that is looked at and let go: a larger young generation is collected less often.
+      resourceLimits: { maxYoungGenerationSizeMb: 192 },
+    })
+    thread.once('message', resolve)
+    thread.once('error', reject)
+  })
+}
+
 async function declarations(): Promise<Result> {
-  const { registry, faults } = await readRegistry()
-  const trees = await Promise.all([
-    importFaults(root),
-    identityFaults(root),
-    clockFaults(root),
-    loopFaults(root),
-    nullFaults(root),
-    amountFaults(root),
-    noticeFaults(root),
-    roomFaults(root),
-    rowFaults(root),
-    tableFaults(root),
-    sameBodyFaults(root),
-    stateFaults(root),
-    ruleFaults(root),
-    testFaults(root),
-  ])
+  const [{ registry, faults }, ...trees] = await Promise.all([readRegistry(), treeFaults(0), treeFaults(1)])
   const unsaid = registry.operations
     .filter(({ spec }) => spec.description === placeholder)
     .map(({ file }) => ({

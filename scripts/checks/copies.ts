@@ -1,5 +1,5 @@
 /** The same function in two sections: one of them will be mended, and the other not. Checked on the files' syntax. */
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
@@ -21,7 +21,7 @@ export async function sameBodyFaults(root: string): Promise<Fault[]> {
   const places = new Map<string, Place[]>()
   for (const path of await typescriptFiles(join(root, 'operations'))) {
     const file = relative(root, path).split(sep).join('/')
-    const source = sourceOf(file, await readFile(path, 'utf8'))
+    const source = sourceOf(file, readFileSync(path, 'utf8'))
     const visit = (node: ts.Node): void => {
       const body = bodyOf(node)
       if (body && linesOf(source, body) >= fewestLines) {

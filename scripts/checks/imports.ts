@@ -1,5 +1,5 @@
 /** Who may import whom, and that it never comes back: the rules of the tree, checked on the files' own text. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
@@ -22,7 +22,7 @@ export async function importFaults(root: string): Promise<Fault[]> {
   for (const layer of Object.keys(layers)) {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
-      const code = await readFile(path, 'utf8')
+      const code = readFileSync(path, 'utf8')
       if (deployed && !isForDevelopers(file)) {
         for (const name of packagesIn(code)) {
           if (!deployed.has(name)) faults.push({ file, ...notDeployed(name) })

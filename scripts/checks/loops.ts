@@ -1,5 +1,5 @@
 /** Loops and waits that nobody could end, found in the syntax of each file. */
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
@@ -15,7 +15,7 @@ export async function loopFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   for (const layer of layers) {
     for (const path of await typescriptFiles(join(root, layer))) {
-      const code = await readFile(path, 'utf8')
+      const code = readFileSync(path, 'utf8')
       if (!suspicious.test(code)) continue
       const file = relative(root, path).split(sep).join('/')
       const source = sourceOf(file, code)

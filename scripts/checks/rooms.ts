@@ -1,6 +1,5 @@
 /** How rooms are kept: contracts where the registry finds them, few files beside each other, none too long. */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
 import { filesEnding, typescriptFiles } from './imports.ts'
@@ -29,7 +28,7 @@ export async function roomFaults(root: string): Promise<Fault[]> {
   const rooms = new Map<string, number>()
   for (const path of await codeOf(root, ['operations', 'runtime', 'db', 'scripts'])) {
     const file = relative(root, path).split(sep).join('/')
-    const lines = (await readFile(path, 'utf8')).split('\n').length - 1
+    const lines = readFileSync(path, 'utf8').split('\n').length - 1
     if (lines > mostLines) {
       const wrong = `has ${lines} lines, and at most ${mostLines} are read`
       faults.push({ file, wrong, remedy: 'cut it by what it is about' })
@@ -47,7 +46,7 @@ export async function roomFaults(root: string): Promise<Fault[]> {
     const parts = file.split('/')
     const [name, folder] = [basename(file, '.ts'), parts.at(-2)!]
     const note = (wrong: string, remedy: string): void => void faults.push({ file, wrong, remedy })
-    const code = await readFile(path, 'utf8')
+    const code = readFileSync(path, 'utf8')
     if (Object.values(folders).includes(folder)) continue
     const kind = declaration.exec(code)?.[1]
     // Who makes pages of a kind declares none itself.

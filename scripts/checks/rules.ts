@@ -1,6 +1,6 @@
 /** The rules that stand with the code: READMEs of the sections and the runtime, comments and titles of tests that cite them. */
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
@@ -36,7 +36,7 @@ export async function ruleFaults(root: string): Promise<Fault[]> {
   for (const [name, folder] of await foldersOf(root)) {
     const file = `${folder}/README.md`
     if (existsSync(join(root, file))) {
-      readmes.set(name, readmeOf(folder, await readFile(join(root, file), 'utf8')))
+      readmes.set(name, readmeOf(folder, readFileSync(join(root, file), 'utf8')))
     } else {
       const chapters = headings.map((each) => `## ${each}`).join(', ')
       faults.push({ file, wrong: 'is not there', remedy: `write it: what it is for, ${chapters}` })
@@ -46,7 +46,7 @@ export async function ruleFaults(root: string): Promise<Fault[]> {
   for (const layer of layers.filter((each) => existsSync(join(root, each)))) {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
-      const code = await readFile(path, 'utf8')
+      const code = readFileSync(path, 'utf8')
       if (suspicious.test(code)) faults.push(...citationFaults(file, code, readmes))
     }
   }

@@ -1,5 +1,5 @@
 /** The syntax of the project's files, for rules that are checked on it. */
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
@@ -36,7 +36,7 @@ export async function faultsOf(root: string, rule: Rule): Promise<Fault[]> {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
       if (rule.leaves?.(file)) continue
-      const code = await readFile(path, 'utf8')
+      const code = readFileSync(path, 'utf8')
       if (!rule.suspicious.test(code)) continue
       const source = sourceOf(file, code)
       const visit = (node: ts.Node): void => {

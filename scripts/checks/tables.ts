@@ -1,5 +1,5 @@
 /** Who writes a table owns it, and who reads another's table is listed: checked on the files' syntax. */
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import { tenantColumn } from '#db/tables'
@@ -63,7 +63,7 @@ export async function tableFaults(
   const [written, read]: [Named, Named] = [new Map(), new Map()]
   const used = new Set<string>()
   for (const path of await typescriptFiles(join(root, 'operations'))) {
-    const code = await readFile(path, 'utf8')
+    const code = readFileSync(path, 'utf8')
     if (!suspicious.test(code)) continue
     const file = relative(root, path).split(sep).join('/')
     const source = sourceOf(file, code)

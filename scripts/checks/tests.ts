@@ -1,6 +1,5 @@
 /** Where tests stand: below the section and the room of what they test, each operation called by its own file. */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
@@ -30,7 +29,7 @@ export async function testFaults(root: string): Promise<Fault[]> {
     const name = parts.at(-1)!.slice(0, -suffix.length)
     const folder = room ?? section
     if (repeats(name, folder)) note(`says ${folder} twice`, 'name it by what is tested of it')
-    for (const [, target] of (await readFile(join(root, path), 'utf8')).matchAll(called)) {
+    for (const [, target] of readFileSync(join(root, path), 'utf8').matchAll(called)) {
       if (target!.startsWith(`operations/${section}/`)) tested.add(`${target}.ts`)
     }
   }
