@@ -67,6 +67,7 @@ const names = [
   'Correios',
   'CEP',
   'PNG',
+  'png',
   'JPEG',
   'WebP',
   'HEIC',
@@ -152,7 +153,7 @@ async function asked(at: World, order: Order, change: Record<string, string> = {
   return fields
 }
 const withPhoto = (fields: FormData): FormData => {
-  fields.append('photos', new Blob([new Uint8Array(png)], { type: 'image/png' }), 'foto.png')
+  fields.append('photos', new Blob([new Uint8Array(png)], { type: 'image/png' }), 'Bia.png')
   return fields
 }
 /** Where the page of another request is. */
@@ -232,7 +233,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     await see(400, path, withPhoto(await form({ 'items.0.exchangeForVariantId': 'bia' }, 'exchange')))
     await see(400, path, withPhoto(await form({ 'items.0.exchangeForVariantId': '2001' }, 'exchange')))
     const svg = await form()
-    svg.append('photos', new Blob(['<svg>'], { type: 'image/png' }), 'foto.png')
+    svg.append('photos', new Blob(['<svg>'], { type: 'image/png' }), 'Bia.png')
     await see(400, path, svg)
     await see(409, path, withPhoto(await form({ 'items.0.quantity': '3' })))
     const late = withPhoto(await form({ 'items.0.quantity': '2' }))

@@ -7,6 +7,9 @@ import { said } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
 
+/** Where the form of a request is sent. */
+export const requestsAction = (ctx: Context): string => `${pagesBase(ctx)}/requests`
+
 /** A day and, where it matters, its hour, as the store's people write it. */
 export const dayOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATE_FULL)
 export const momentOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATETIME_MED)
@@ -92,7 +95,7 @@ export const exchangePeople: PeopleWords = {
     returnMethod: commonWords.wayBack,
     refundMethod: commonWords.paidBack,
     acceptedConditions: { en: 'Conditions', 'pt-BR': 'Condições', es: 'Condiciones' },
-    sessionToken: { en: 'Your order', 'pt-BR': 'Seu pedido', es: 'Tu pedido' },
+    sessionToken: { en: 'Your lookup', 'pt-BR': 'Sua busca', es: 'Tu búsqueda' },
     trackingCode: commonWords.trackingCode,
     carrier: commonWords.carrier,
   },
