@@ -187,6 +187,27 @@ async function leaveLink(at: World): Promise<string> {
   return pathname + search
 }
 
+/** Of the request to review what was delivered. */
+export const reviewLink = async (at: World): Promise<string> =>
+  `/storefront/${at.shop.publicId}/reviews/form?token=${await requestToken(at)}`
+
+/** The page with the form of each route that takes one. */
+export const formPages: Record<string, (at: World) => Promise<string>> = {
+  'POST /exchanges/lookup': async (at) => at.see(200, '/exchanges'),
+  'POST /exchanges/requests': async (at) =>
+    at.see(200, '/exchanges/lookup', looking(await at.shop.delivered())),
+  'POST /exchanges/requests/:statusToken/shipped': async (at) =>
+    at.see(200, await statusOf(at, { autoApprove: true })),
+  'POST /exchanges/requests/:statusToken/cancel': async (at) => at.see(200, await statusOf(at)),
+  async 'POST /reviews'(at) {
+    await at.shop.delivered()
+    return at.see(200, `/reviews/form?token=${await requestToken(at)}`)
+  },
+  'POST /reviews/confirm': async (at) =>
+    at.see(200, `/reviews/confirm?token=${await confirmToken(at, 'ida@example.com')}`),
+  'POST /unsubscribe': async (at) => at.see(200, await leaveLink(at)),
+}
+
 /** Each page: what it shows, and what it refuses besides a store or a link that is not there. */
 export const cases: Record<string, (at: World) => Promise<unknown>> = {
   async 'GET /exchanges'(at) {

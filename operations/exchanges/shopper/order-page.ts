@@ -100,6 +100,8 @@ export function orderPage(
   })
   const askable = offer.items.filter((item) => item.fault === null)
   const open = offer.types.filter(({ fault }) => fault === null)
+  // One that is not offered any more would be lost with all that was typed.
+  const typed = open.find(({ type }) => type === filled.fields.type) ?? open[0]
   const sections = (askable.length === 0 ? [] : open).map((type) =>
     section(ctx, type, askable, {
       sessionToken,
@@ -107,7 +109,7 @@ export function orderPage(
       isOpen: open.length === 1,
       variants,
       words,
-      form: filled.of(requestsAction(ctx), { type: type.type }),
+      form: type === typed ? filled.of(requestsAction(ctx)) : new Filled(),
     }),
   )
   const body =

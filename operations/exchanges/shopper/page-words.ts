@@ -66,7 +66,7 @@ export const paragraphs = (text: string | null): string =>
 const moreStyle =
   '.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
   'padding:.2rem 1rem 1rem;border:1px solid #d1d5db;border-radius:.4rem}legend{padding:0 .3rem;font-weight:600}' +
-  '.note{margin:0;color:#4b5563}address{font-style:normal}ul,ol{padding-left:1.2rem}' +
+  'address{font-style:normal}ul,ol{padding-left:1.2rem}' +
   'details{margin-top:1.2rem;padding:0 1rem;border:1px solid #d1d5db;border-radius:.4rem}details[open]{padding-bottom:1rem}' +
   'summary{margin:0 -1rem;padding:.65rem 1rem;border-radius:.4rem;font-weight:600;cursor:pointer}dl{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.3rem 1rem}' +
   'dt{color:#4b5563}dd{margin:0}button.quiet{color:#1d4ed8;background:#fff;box-shadow:inset 0 0 0 1px}'
