@@ -4,9 +4,10 @@
  */
 
 import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from '#runtime/gateway/input'
+import { typedFields } from '#runtime/gateway/typed-fields'
 import { readBytes, utf8Text } from '#runtime/http/body'
 import type { SystemContext } from './context.ts'
-import { refuse } from './errors.ts'
+import { Refusal, refuse } from './errors.ts'
 import type { Method } from './roles.ts'
 import type { z } from './schema.ts'
 
@@ -57,6 +58,8 @@ export class PageRequest {
   readonly #raw: Request
   readonly #query: Record<string, string | string[]>
   #read: Promise<Uint8Array> | null = null
+  /** What a form was sent with, as it came. Null: nobody has read it. */
+  #form: (() => Iterable<readonly [string, string | File]>) | null = null
 
   /** `path`: as it was sent. Refuses what is no text in it and in the query. */
   constructor(
@@ -77,6 +80,11 @@ export class PageRequest {
         ),
     )
     this.#query = parseQuery(searchOf(raw))
+  }
+
+  /** Its path, as it was sent. */
+  get address(): string {
+    return pathOf(this.#raw)
   }
 
   /** Whether a person opened it: HTML then, JSON otherwise. */
@@ -115,13 +123,15 @@ export class PageRequest {
   /** The filled fields of a form without files. */
   async fields(atMost = formAtMost, options: { once?: boolean } = {}): Promise<Record<string, string>> {
     if (!/^multipart\//i.test(this.header('content-type') ?? ''))
-      return parseForm(await this.#text(atMost), options)
+      return parseForm(await this.#formText(atMost), options)
     return (await this.filledForm(atMost)).fields
   }
 
   /** A form of either encoding, with its files by the name of their field. */
   async filledForm(atMost: number): Promise<{ fields: Record<string, string>; files: [string, File][] }> {
+    this.#form = () => []
     const entries = [...(await this.#formData(atMost))]
+    this.#form = () => entries
     const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'
     return {
       fields: formFields(entries.filter(isText)),
@@ -129,12 +139,27 @@ export class PageRequest {
     }
   }
 
+  /**
+   * What a form was filled in with, whatever of it was refused: to be shown again and for nothing else. Null where there
+   * is too much of it.
+   */
+  async typed(): Promise<Record<string, string> | null> {
+    if (!this.#form) {
+      try {
+        await this.fields()
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+      }
+    }
+    return typedFields(this.#form!())
+  }
+
   /** A form or JSON, which an address that people and programs use tells apart by how it begins. */
   async formOrJson<S extends z.ZodTypeAny>(
     schema: S,
     atMost = formAtMost,
   ): Promise<{ isJson: boolean; fields: z.infer<S> }> {
-    const text = await this.#text(atMost)
+    const text = await this.#formText(atMost)
     const isJson = text.trimStart().startsWith('{')
     return { isJson, fields: isJson ? readBodyAs(schema, text) : read(schema, parseForm(text), 'body') }
   }
@@ -145,6 +170,13 @@ export class PageRequest {
    */
   async signed(atMost: number): Promise<{ headers: Headers; body: Uint8Array }> {
     return { headers: this.#raw.headers, body: await this.#bytes(atMost) }
+  }
+
+  async #formText(atMost: number): Promise<string> {
+    this.#form = () => []
+    const text = await this.#text(atMost)
+    this.#form = () => new URLSearchParams(text)
+    return text
   }
 
   async #text(atMost: number): Promise<string> {

@@ -6,11 +6,11 @@ import { ignoredKeys, isFileContent, z } from '#runtime/schema'
 import { boundOf, refuseBulk } from './json-bounds.ts'
 
 const faultsShown = 5
-const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+export const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 /** What a control character that JSON lets through, or a forbidden name, cannot be written without. */
 const mayBeOdd = (text: string): boolean =>
   text.includes('\\') || text.includes('proto') || text.includes('constructor') || text.includes('\u007f')
-const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+export const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
 const formFieldsAtMost = 1000
 

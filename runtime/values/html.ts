@@ -14,7 +14,7 @@ const style =
   'input:not([type=radio],[type=checkbox]),select,textarea{width:100%;padding:.55rem;' +
   'color:inherit;background:#fff;border:1px solid #6b7280;border-radius:.4rem}[type=radio],[type=checkbox]{flex:none;width:1.5rem;height:1.5rem;min-height:0;margin:0}' +
   'label.choice{display:flex;gap:.6rem;align-items:flex-start;min-height:2.75rem;box-sizing:border-box;margin:0;padding:.6rem 0}' +
-  '::file-selector-button{font:inherit}.wrong{margin:.2rem 0 0;color:#b91c1c}input[aria-invalid]{border:2px solid #b91c1c}' +
+  '::file-selector-button{font:inherit}.wrong{margin:.2rem 0 0;color:#b91c1c}.above{margin:0 0 1rem;padding:.6rem .8rem;border:1px solid;border-radius:.4rem}:is(input,select,textarea,div)[aria-invalid]{border:2px solid #b91c1c;border-radius:.4rem}.note{margin:.2rem 0 0;color:#4b5563}' +
   'a{color:#1d4ed8}a.alone{display:inline-block;padding:.65rem 0}code{font-size:1rem}' +
   'button{margin-top:1.2rem;padding:.65rem 1.4rem;border:0;border-radius:.4rem;background:#1d4ed8;color:#fff;' +
   'font-weight:600;cursor:pointer}:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}' +

@@ -67,6 +67,7 @@ const names = [
   'Correios',
   'CEP',
   'PNG',
+  'png',
   'JPEG',
   'WebP',
   'HEIC',
@@ -152,7 +153,7 @@ async function asked(at: World, order: Order, change: Record<string, string> = {
   return fields
 }
 const withPhoto = (fields: FormData): FormData => {
-  fields.append('photos', new Blob([new Uint8Array(png)], { type: 'image/png' }), 'foto.png')
+  fields.append('photos', new Blob([new Uint8Array(png)], { type: 'image/png' }), 'Bia.png')
   return fields
 }
 /** Where the page of another request is. */
@@ -184,6 +185,27 @@ async function leaveLink(at: World): Promise<string> {
     unsubscribes.link(await at.shop.context(), 'reviews', 'bia@example.com'),
   )
   return pathname + search
+}
+
+/** Of the request to review what was delivered. */
+export const reviewLink = async (at: World): Promise<string> =>
+  `/storefront/${at.shop.publicId}/reviews/form?token=${await requestToken(at)}`
+
+/** The page with the form of each route that takes one. */
+export const formPages: Record<string, (at: World) => Promise<string>> = {
+  'POST /exchanges/lookup': async (at) => at.see(200, '/exchanges'),
+  'POST /exchanges/requests': async (at) =>
+    at.see(200, '/exchanges/lookup', looking(await at.shop.delivered())),
+  'POST /exchanges/requests/:statusToken/shipped': async (at) =>
+    at.see(200, await statusOf(at, { autoApprove: true })),
+  'POST /exchanges/requests/:statusToken/cancel': async (at) => at.see(200, await statusOf(at)),
+  async 'POST /reviews'(at) {
+    await at.shop.delivered()
+    return at.see(200, `/reviews/form?token=${await requestToken(at)}`)
+  },
+  'POST /reviews/confirm': async (at) =>
+    at.see(200, `/reviews/confirm?token=${await confirmToken(at, 'ida@example.com')}`),
+  'POST /unsubscribe': async (at) => at.see(200, await leaveLink(at)),
 }
 
 /** Each page: what it shows, and what it refuses besides a store or a link that is not there. */
@@ -232,7 +254,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     await see(400, path, withPhoto(await form({ 'items.0.exchangeForVariantId': 'bia' }, 'exchange')))
     await see(400, path, withPhoto(await form({ 'items.0.exchangeForVariantId': '2001' }, 'exchange')))
     const svg = await form()
-    svg.append('photos', new Blob(['<svg>'], { type: 'image/png' }), 'foto.png')
+    svg.append('photos', new Blob(['<svg>'], { type: 'image/png' }), 'Bia.png')
     await see(400, path, svg)
     await see(409, path, withPhoto(await form({ 'items.0.quantity': '3' })))
     const late = withPhoto(await form({ 'items.0.quantity': '2' }))

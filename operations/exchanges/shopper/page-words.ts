@@ -7,6 +7,9 @@ import { said } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
 
+/** Where the form of a request is sent. */
+export const requestsAction = (ctx: Context): string => `${pagesBase(ctx)}/requests`
+
 /** A day and, where it matters, its hour, as the store's people write it. */
 export const dayOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATE_FULL)
 export const momentOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATETIME_MED)
@@ -63,7 +66,7 @@ export const paragraphs = (text: string | null): string =>
 const moreStyle =
   '.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
   'padding:.2rem 1rem 1rem;border:1px solid #d1d5db;border-radius:.4rem}legend{padding:0 .3rem;font-weight:600}' +
-  '.note{margin:0;color:#4b5563}address{font-style:normal}ul,ol{padding-left:1.2rem}' +
+  'address{font-style:normal}ul,ol{padding-left:1.2rem}' +
   'details{margin-top:1.2rem;padding:0 1rem;border:1px solid #d1d5db;border-radius:.4rem}details[open]{padding-bottom:1rem}' +
   'summary{margin:0 -1rem;padding:.65rem 1rem;border-radius:.4rem;font-weight:600;cursor:pointer}dl{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.3rem 1rem}' +
   'dt{color:#4b5563}dd{margin:0}button.quiet{color:#1d4ed8;background:#fff;box-shadow:inset 0 0 0 1px}'
@@ -92,7 +95,7 @@ export const exchangePeople: PeopleWords = {
     returnMethod: commonWords.wayBack,
     refundMethod: commonWords.paidBack,
     acceptedConditions: { en: 'Conditions', 'pt-BR': 'Condições', es: 'Condiciones' },
-    sessionToken: { en: 'Your order', 'pt-BR': 'Seu pedido', es: 'Tu pedido' },
+    sessionToken: { en: 'Your lookup', 'pt-BR': 'Sua busca', es: 'Tu búsqueda' },
     trackingCode: commonWords.trackingCode,
     carrier: commonWords.carrier,
   },

@@ -16,15 +16,22 @@ export function issueSession(ctx: Context, orderId: string): string {
   return [at, Buffer.from(orderId).toString('base64url'), signature].join('.')
 }
 
-/** The platform's id of the order. Refuses (400) a token that is forged, of another store or past its time. */
-export function orderOfSession(ctx: Context, token: string): string {
+/** The platform's id of the order; null for a token that is forged, of another store or past its time. */
+export function openOrder(ctx: Context, token: string): string | null {
   const [at = '', encoded = '', signature = ''] = token.split('.')
   const orderId = Buffer.from(encoded, 'base64url').toString()
   const age = ctx.clock.ms() - Number.parseInt(at, 36)
-  if (isSigned(ctx.settings, purpose, textOf(ctx, at, orderId), signature) && age < livesMs) return orderId
+  const isOpen = isSigned(ctx.settings, purpose, textOf(ctx, at, orderId), signature) && age < livesMs
+  return isOpen ? orderId : null
+}
+
+/** The same, where a token that is not good any more is refused (400). */
+export function orderOfSession(ctx: Context, token: string): string {
+  const orderId = openOrder(ctx, token)
+  if (orderId !== null) return orderId
   throw refuse('bad_request', {
     en: 'sessionToken: is not valid any more: look your order up again',
-    'pt-BR': 'sessionToken: a busca expirou: procure o pedido de novo',
-    es: 'sessionToken: la búsqueda ha caducado: vuelve a buscar el pedido',
+    'pt-BR': 'sessionToken: expirou, procure o pedido de novo',
+    es: 'sessionToken: ha caducado, vuelve a buscar el pedido',
   })
 }

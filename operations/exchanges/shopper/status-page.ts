@@ -1,6 +1,7 @@
 /** The page behind the link of a request, for a person. */
 import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { Filled } from '#runtime/values/filled'
 import { renderText } from '#runtime/values/variables'
 import { spoken } from '#runtime/values/wording'
 import {
@@ -9,10 +10,10 @@ import {
   exchangePage,
   momentOf,
   named,
-  pagesBase,
   paragraphs,
   policyOf,
   priceOf,
+  requestsAction,
 } from './page-words.ts'
 import type { ShopperItem, ShopperView } from './view.ts'
 
@@ -103,11 +104,14 @@ const filled = (text: string, values: Record<string, string>): string => renderT
 /** Whose items travel with a carrier. */
 const travelling: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label', 'drop-off'])
 
-export function statusPage(ctx: Context, view: ShopperView, token: string): Response {
+/** `sent`: one of its forms, where it was refused. */
+export function statusPage(ctx: Context, view: ShopperView, token: string, sent = new Filled()): Response {
   const words = wordsOf(ctx)
+  const drawn = forms(ctx, view, token, words, sent)
   const title = filled(words.about, { title: view.texts.pageTitle, order: view.orderNumber })
   const state = words.states[view.status as keyof Words['states']]
   const parts = [
+    sent.above(),
     `<p>${escaped(title)}</p>`,
     view.status === 'requested' ? paragraphs(view.texts.successMessage) : '',
     `<p role="status"><strong>${escaped(state)}</strong></p>`,
@@ -116,7 +120,7 @@ export function statusPage(ctx: Context, view: ShopperView, token: string): Resp
     view.status === 'approved' || view.status === 'in-transit' ? wayBack(ctx, view, words) : '',
     figures(ctx, view, words),
     moments(ctx, view, words),
-    forms(ctx, view, token, words),
+    drawn,
     policyOf(ctx, view.texts.policy),
   ]
   const { number } = view
@@ -203,15 +207,28 @@ function moments(ctx: Context, view: ShopperView, { steps: names, happened }: Wo
   return `<h2>${escaped(happened)}</h2><ol>${lines.join('')}</ol>`
 }
 
-function forms(ctx: Context, view: ShopperView, token: string, words: Words): string {
-  const action = `${pagesBase(ctx)}/requests/${encodeURIComponent(token)}`
+function forms(ctx: Context, view: ShopperView, token: string, words: Words, sent: Filled): string {
+  const action = `${requestsAction(ctx)}/${encodeURIComponent(token)}`
   const takesCode = view.canShip && (travelling.has(view.returnMethod) || view.status === 'in-transit')
-  const shipped =
+  const form = sent.of(`${action}/shipped`)
+  const shipped = (): string =>
     `<h2>${escaped(view.trackingCode ? words.correct : words.tellUs)}</h2>` +
-    `<form method="post" action="${escaped(`${action}/shipped`)}">` +
-    `<label for="trackingCode">${escaped(words.trackingCode)}</label><input id="trackingCode" name="trackingCode" required maxlength="80" autocomplete="off" autocapitalize="characters" spellcheck="false" value="${escaped(view.trackingCode ?? '')}">` +
-    `<label for="carrier">${escaped(words.carrier)}</label><input id="carrier" name="carrier" maxlength="60" autocomplete="off" value="${escaped(view.carrier ?? '')}">` +
-    `<button>${escaped(words.save)}</button></form>`
+    form.form(
+      ` action="${escaped(`${action}/shipped`)}"`,
+      form.input({
+        name: 'trackingCode',
+        label: words.trackingCode,
+        first: view.trackingCode ?? '',
+        more: 'required maxlength="80" autocomplete="off" autocapitalize="characters" spellcheck="false"',
+      }) +
+        form.input({
+          name: 'carrier',
+          label: words.carrier,
+          first: view.carrier ?? '',
+          more: 'maxlength="60" autocomplete="off"',
+        }) +
+        `<button>${escaped(words.save)}</button>`,
+    )
   const cancel = `<form method="post" action="${escaped(`${action}/cancel`)}"><button class="quiet">${escaped(words.cancel)}</button></form>`
-  return (takesCode ? shipped : '') + (view.canCancel ? cancel : '')
+  return (takesCode ? shipped() : '') + (view.canCancel ? cancel : '')
 }

@@ -1,11 +1,13 @@
 /** The form behind the link of a request: what can be reviewed, as JSON, or as a plain page for a person. */
 import { escaped, isAmong } from '#operations/store/door'
-import { type PeopleWords, shopperPage } from '#operations/storefront/door'
+import { type FormAgain, type PeopleWords, shopperPage, snapshots, trap } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { Filled, hidden } from '#runtime/values/filled'
 import { renderText } from '#runtime/values/variables'
-import { spoken } from '#runtime/values/wording'
+import { said, spoken } from '#runtime/values/wording'
 import { orderOfToken } from '../requests/links.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
+import { openSettings } from './submit.ts'
 
 export interface FormItem {
   productId: string
@@ -75,6 +77,8 @@ const words = {
   title: { en: 'Title', 'pt-BR': 'Título', es: 'Título' },
   opinion: { en: 'Your opinion', 'pt-BR': 'Sua opinião', es: 'Tu opinión' },
   name: { en: 'Your name', 'pt-BR': 'Seu nome', es: 'Tu nombre' },
+  email: { en: 'Your email', 'pt-BR': 'Seu e-mail', es: 'Tu correo' },
+  yourReview: { en: 'Your review', 'pt-BR': 'Sua avaliação', es: 'Tu valoración' },
   send: { en: 'Send the review', 'pt-BR': 'Enviar a avaliação', es: 'Enviar la opinión' },
   thanks: {
     en: 'Thank you for your review',
@@ -88,31 +92,103 @@ const words = {
   },
 }
 
-/** One form for each item, without scripts. */
+interface Written {
+  productId: string
+  variantId: string | null
+  /** Of the product. */
+  heading: string
+  /** Above the fields. */
+  note?: string
+  /** Of the customer, to begin with. */
+  name?: string | null
+  /** Null: who writes says an email instead. */
+  token: string | null
+  requireText: boolean
+}
+
+const actionOf = (ctx: Context): string => `/storefront/${ctx.store.publicId}/reviews`
+
+/** One form for each item, without scripts. `sent`: one of them, where it was refused. */
 export function formPage(
   ctx: Context,
-  { storeName, name, items, form }: RequestForm,
+  { storeName, name, items, form: { requireText } }: RequestForm,
   token: string,
+  sent = new Filled(),
 ): Response {
-  const { again, rating, choose, title, opinion, name: yours, send, order } = spoken(words, ctx.store.locale)
-  const action = `/storefront/${ctx.store.publicId}/reviews`
-  const stars = [5, 4, 3, 2, 1].map((n) => `<option value="${n}">${n} ${'★'.repeat(n)}</option>`).join('')
-  const forms = items.map(
-    ({ productId, variantId, name: product, isReviewed }) =>
-      `<form method="post" action="${escaped(action)}"><h2>${escaped(product)}</h2>` +
-      (isReviewed ? `<p>${escaped(again)}</p>` : '') +
-      `<input type="hidden" name="token" value="${escaped(token)}">` +
-      `<input type="hidden" name="productId" value="${escaped(productId)}">` +
-      (variantId === null ? '' : `<input type="hidden" name="variantId" value="${escaped(variantId)}">`) +
-      '<div hidden><input name="website" tabindex="-1" autocomplete="off"></div>' +
-      `<label>${escaped(rating)}<select name="rating" required><option value="">${escaped(choose)}</option>${stars}</select></label>` +
-      `<label>${escaped(title)}<input name="title" maxlength="150" autocomplete="off"></label>` +
-      `<label>${escaped(opinion)}<textarea name="text" maxlength="5000" rows="5"${form.requireText ? ' required' : ''}></textarea></label>` +
-      `<label>${escaped(yours)}<input name="name" required maxlength="80" autocomplete="name" value="${escaped((name ?? '').slice(0, 80))}"></label>` +
-      `<button>${escaped(send)}</button></form>`,
-  )
+  const { again, order } = spoken(words, ctx.store.locale)
+  const forms = items.map(({ productId, variantId, name: heading, isReviewed }, at) => {
+    const note = isReviewed ? { note: again } : {}
+    return formFor(ctx, sent, { productId, variantId, heading, name, token, requireText, ...note }, at)
+  })
   const { text } = renderText(order, { store: storeName })
-  return shopperPage(ctx.store.locale, text, forms.join(''))
+  return shopperPage(ctx.store.locale, text, sent.above() + forms.join(''))
+}
+
+/** Without an order: nothing but the product is known. */
+async function openPage(ctx: Context, { form }: ReviewSettings, sent: Filled): Promise<Response> {
+  const { productId = '', variantId = null } = sent.fields
+  const product = (await snapshots.find(ctx, [productId])).get(productId)
+  const heading = product?.name ?? ''
+  const { requireText } = form
+  const drawn = formFor(ctx, sent, { productId, variantId, heading, token: null, requireText }, 0)
+  return shopperPage(ctx.store.locale, said(words.yourReview, ctx.store.locale), sent.above() + drawn)
+}
+
+/** The form of an order's product as long as its link holds, and one without an order otherwise. */
+export const reviewAgain: FormAgain = {
+  async draw(ctx, _visit, filled) {
+    const settings = await openSettings(ctx)
+    const { token = '', productId } = filled.fields
+    const form = await formOf(ctx, settings, token)
+    return form?.items.some((item) => item.productId === productId)
+      ? formPage(ctx, form, token, filled)
+      : openPage(ctx, settings, filled)
+  },
+}
+
+/** `at`: of several on a page. */
+function formFor(ctx: Context, sent: Filled, written: Written, at: number): string {
+  const { productId, variantId, heading, note, name, token, requireText } = written
+  const text = spoken(words, ctx.store.locale)
+  const action = actionOf(ctx)
+  const form = sent.of(action, { productId })
+  const field = (its: string) => ({ name: its, id: `${its}-${at}` })
+  const stars = [5, 4, 3, 2, 1].map((n) => ({ value: String(n), label: `${n} ${'★'.repeat(n)}` }))
+  return (
+    (heading ? `<h2>${escaped(heading)}</h2>` : '') +
+    form.form(
+      ` action="${escaped(action)}"`,
+      (note ? `<p>${escaped(note)}</p>` : '') +
+        (token === null ? '' : hidden('token', token)) +
+        hidden('productId', productId) +
+        (variantId === null ? '' : hidden('variantId', variantId)) +
+        trap +
+        form.select({ ...field('rating'), label: text.rating, more: 'required' }, [
+          { value: '', label: text.choose },
+          ...stars,
+        ]) +
+        form.input({ ...field('title'), label: text.title, more: 'maxlength="150" autocomplete="off"' }) +
+        form.textarea({
+          ...field('text'),
+          label: text.opinion,
+          more: `maxlength="5000" rows="5"${requireText ? ' required' : ''}`,
+        }) +
+        form.input({
+          ...field('name'),
+          label: text.name,
+          first: (name ?? '').slice(0, 80),
+          more: 'required maxlength="80" autocomplete="name"',
+        }) +
+        (token === null
+          ? form.input({
+              ...field('email'),
+              label: text.email,
+              more: 'type="email" required maxlength="254" autocomplete="email"',
+            })
+          : '') +
+        `<button>${escaped(text.send)}</button>`,
+    )
+  )
 }
 
 export function sentPage(ctx: Context): Response {
@@ -132,7 +208,7 @@ export const reviewPeople: PeopleWords = {
     title: words.title,
     text: words.opinion,
     name: words.name,
-    email: { en: 'Your email', 'pt-BR': 'Seu e-mail', es: 'Tu correo' },
+    email: words.email,
     imageUrls: { en: 'Pictures', 'pt-BR': 'Imagens', es: 'Imágenes' },
     productId: { en: 'Product', 'pt-BR': 'Produto', es: 'Producto' },
     variantId: { en: 'Variant', 'pt-BR': 'Variação', es: 'Variante' },

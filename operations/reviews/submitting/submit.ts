@@ -115,7 +115,11 @@ async function productOf(ctx: Context, { productId, ...body }: Submission): Prom
     })
   const variant = snapshot.variants.find((each) => each.variantId === variantId)
   if (variantId !== null && !variant) {
-    throw refuse('bad_request', 'variantId: the product has no such variant')
+    throw refuse('bad_request', {
+      en: 'variantId: the product has no such variant',
+      'pt-BR': 'variantId: o produto não tem esta variação',
+      es: 'variantId: el producto no tiene esta variante',
+    })
   }
   const { name, imageUrl } = snapshot
   return { productId, name, imageUrl, variantId, variantName: variant?.name ?? null }

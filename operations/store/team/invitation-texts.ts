@@ -1,5 +1,6 @@
 /** What an invitation says, in the language of the store: its email, and the page behind its link. */
 import { DateTime } from 'luxon'
+import { Filled } from '#runtime/values/filled'
 import { escaped, htmlAnswer } from '#runtime/values/html'
 import { renderText } from '#runtime/values/variables'
 import { langOf, spoken } from '#runtime/values/wording'
@@ -99,21 +100,23 @@ export function invitationMail(given: {
   }
 }
 
-/** The form; a person who is known already only confirms. `isWrong`: the name was not taken. */
-export function invitationForm(invitation: Invitation, isWrong = false): Response {
+/** The form; a person who is known already only confirms. `typed`: the name that was not taken. */
+export function invitationForm(invitation: Invitation, typed: string | null = null): Response {
   const { storeName: store, inviterName: inviter, role, email, knownName, locale } = invitation
   const words = spoken(pageWords, locale)
-  const marked = isWrong ? ' aria-invalid="true" aria-describedby="name-wrong" autofocus' : ''
-  const wrong = isWrong ? `<p class="wrong" id="name-wrong" role="alert">${escaped(words.wrong)}</p>` : ''
+  const fault = { field: 'name', text: words.wrong, above: words.wrong }
+  const form = new Filled(
+    typed === null ? null : { address: '', fields: { name: typed }, faults: [fault], locale },
+  )
   const asked =
     knownName === null
-      ? `<label for="name">${escaped(words.name)}</label><input id="name" name="name" required maxlength="120" autocomplete="name"${marked}>${wrong}`
+      ? form.input({ name: 'name', label: words.name, more: 'required maxlength="120" autocomplete="name"' })
       : `<p>${escaped(filled(words.known, { name: knownName }))}</p>`
   return htmlAnswer(
     filled(words.join, { store }),
     `<p>${escaped(filled(words.invites, { inviter, email, role: words.as[role] }))}</p>` +
-      `<form method="post">${asked}<button>${escaped(words.accept)}</button></form>`,
-    isWrong ? 400 : 200,
+      form.form('', `${asked}<button>${escaped(words.accept)}</button>`),
+    typed === null ? 200 : 400,
     { lang: langOf(locale) },
   )
 }

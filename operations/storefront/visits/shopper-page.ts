@@ -64,25 +64,42 @@ const otherwise: Record<ErrorCode, Omit<Wording, 'en'>> = {
 /** A fault's field, as refusals begin: `items.0.reason: `. */
 const faults = /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g
 
+/** Where what is said of a field begins: at its path, and after it. `name`: what the field itself is called. */
+export const fieldStarts = (text: string): { at: number; path: string; name: string; from: number }[] =>
+  [...text.matchAll(faults)].map(({ 0: start, 1: before, 2: one, 3: two, index }) => ({
+    at: index,
+    path: start.slice(before!.length, -2),
+    name: two ?? one!,
+    from: index + start.length,
+  }))
+
 /** What was refused, in the words of the page. */
 export function refusedPage(
   locale: string,
   refusal: Refusal,
   { refused = refusedTitle, fields = {}, missing, moreStyle }: PeopleWords,
 ): Response {
-  const { code, headers, wording } = refusal
-  if (code === 'not_found' && !wording) return missingPage(locale, missing)
+  if (refusal.code === 'not_found' && !refusal.wording) return missingPage(locale, missing)
   const page = shopperPage(
     locale,
     said(refused, locale),
-    `<p role="alert">${escaped(said(wordsOf(refusal, fields), locale))}.</p><p>${escaped(said(goBack, locale))}</p>`,
-    { status: statusOf(code), ...(moreStyle ? { moreStyle } : {}) },
+    `<p role="alert">${escaped(said(refusedWords(refusal, fields), locale))}.</p><p>${escaped(said(goBack, locale))}</p>`,
+    moreStyle ? { moreStyle } : {},
   )
-  for (const [name, value] of Object.entries(headers ?? {})) page.headers.set(name, value)
+  return asRefused(page, refusal)
+}
+
+/** A page with the status and the headers of what it says was refused. */
+export function asRefused({ body, headers }: Response, refusal: Refusal): Response {
+  const page = new Response(body, { status: statusOf(refusal.code), headers })
+  for (const [name, value] of Object.entries(refusal.headers ?? {})) page.headers.set(name, value)
   return page
 }
 
-function wordsOf({ code, message, wording }: Refusal, fields: Readonly<Record<string, Wording>>): Wording {
+export function refusedWords(
+  { code, message, wording }: Refusal,
+  fields: Readonly<Record<string, Wording>>,
+): Wording {
   const named = (text: string, say: (name: Wording) => string): string =>
     text.replace(faults, (all, start: string, one: string, two?: string) => {
       const name = fields[two ?? one]

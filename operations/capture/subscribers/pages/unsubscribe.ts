@@ -12,6 +12,7 @@ export default storefrontPage({
   kind: 'link',
   feature: null,
   people: unsubscribePeople,
+  form: null,
   async handler(ctx, visit) {
     await unsubscribes.leave(ctx, leavingOf(ctx, visit.query(unsubscribeQuery).token))
     return visit.wantsHtml ? leftPage(ctx) : jsonAnswer({ status: 'unsubscribed' })

@@ -1,9 +1,9 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { object } from '#runtime/schema'
+import { answerAfter, statusAgain } from '../form-answers.ts'
 import { cancelRequest } from '../moves.ts'
 import { whileOpen } from '../open-page.ts'
 import { exchangePeople } from '../page-words.ts'
-import { answerAfter } from '../status-answer.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -13,6 +13,7 @@ export default storefrontPage({
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
+  form: statusAgain,
   handler: (ctx, visit) =>
     whileOpen(ctx, async (settings) => {
       if (!visit.isForm) await visit.body(object({}))

@@ -1,11 +1,15 @@
-import { storefrontPage } from '#operations/storefront/door'
-import { read } from '#runtime/gateway/input'
+import { storefrontPage, type Visit } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
+import type { ExchangeContent } from '../../settings/schema.ts'
+import { filledBefore, lookupAgain } from '../form-answers.ts'
+import { lookupForm } from '../forms.ts'
 import { lookUp, lookupAnswer } from '../lookup.ts'
-import { orderPage } from '../lookup-page.ts'
 import { whileOpen } from '../open-page.ts'
+import { orderPage } from '../order-page.ts'
 import { exchangePeople } from '../page-words.ts'
 import { lookupBody } from '../schema.ts'
+import { issueSession } from '../session.ts'
 import { choices } from '../variants.ts'
 
 const tries = 10
@@ -20,20 +24,23 @@ export default storefrontPage({
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
+  form: lookupAgain,
   handler: (ctx, visit) =>
     whileOpen(ctx, async (settings) => {
       await visit.limit('exchange-lookups', tries, windowMs)
-      const wantsPage = visit.isForm
-      const given = wantsPage ? read(lookupBody, await visit.fields(), 'body') : await visit.body(lookupBody)
-      const offer = await lookUp(ctx, settings, given)
-      const answer = lookupAnswer(ctx, offer)
-      if (!wantsPage) return jsonAnswer(answer)
-      return orderPage(
-        ctx,
-        settings,
-        offer,
-        answer,
-        await choices(ctx, offer.order, settings, offer.order.items),
-      )
+      if (visit.isForm) return lookUpForm(ctx, visit, settings)
+      return jsonAnswer(lookupAnswer(ctx, await lookUp(ctx, settings, await visit.body(lookupBody))))
     }),
 })
+
+async function lookUpForm(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
+  const { lookup, kept } = lookupForm(await visit.fields())
+  const offer = await lookUp(ctx, settings, lookup)
+  const { order } = offer
+  return orderPage(ctx, settings, {
+    offer,
+    sessionToken: issueSession(ctx, order.id),
+    variants: await choices(ctx, order, settings, order.items),
+    filled: filledBefore(ctx, kept),
+  })
+}

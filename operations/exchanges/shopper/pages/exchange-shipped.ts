@@ -1,10 +1,10 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/gateway/input'
+import { answerAfter, statusAgain } from '../form-answers.ts'
 import { shipRequest } from '../moves.ts'
 import { whileOpen } from '../open-page.ts'
 import { exchangePeople } from '../page-words.ts'
 import { shippedBody } from '../schema.ts'
-import { answerAfter } from '../status-answer.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -14,6 +14,7 @@ export default storefrontPage({
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
+  form: statusAgain,
   handler: (ctx, visit) =>
     whileOpen(ctx, async (settings) => {
       const given = visit.isForm

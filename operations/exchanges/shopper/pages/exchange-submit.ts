@@ -3,11 +3,11 @@ import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { sha256 } from '#runtime/values/ids'
 import type { ExchangeContent } from '../../settings/schema.ts'
+import { requestAgain, seeOther } from '../form-answers.ts'
 import { requestForm, storePhotos } from '../forms.ts'
 import { whileOpen } from '../open-page.ts'
 import { exchangePeople, pagesBase } from '../page-words.ts'
 import { requestBody } from '../schema.ts'
-import { seeOther } from '../status-answer.ts'
 import { statusUrlOf } from '../status-links.ts'
 import { fillingOf, refuseFaults, submitRequest, trapped } from '../submit.ts'
 
@@ -19,6 +19,7 @@ export default storefrontPage({
   kind: 'write',
   feature: 'exchanges',
   people: exchangePeople,
+  form: requestAgain,
   handler: (ctx, visit) =>
     whileOpen(ctx, (settings) =>
       visit.isForm ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
@@ -36,7 +37,7 @@ async function submitJson(ctx: Context, visit: Visit, settings: ExchangeContent)
 
 /** Photos are stored once all else holds. */
 async function submitForm(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
-  const { submission, photos } = await requestForm(visit)
+  const { submission, photos } = await requestForm(ctx, visit)
   refuseFaults(ctx, settings, { ...submission, photoUrls: photos.map(() => 'photo') })
   if (submission.website) return seeOther(pagesBase(ctx))
   await visit.accepted()

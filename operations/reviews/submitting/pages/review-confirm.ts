@@ -13,6 +13,7 @@ export default storefrontPage({
   kind: 'link',
   feature: 'reviews',
   people: reviewPeople,
+  form: null,
   async handler(ctx, visit) {
     const review = await reviewOfToken(ctx, visit.query(confirmQuery).token)
     if (!review) throw refuse('not_found', 'This link is not valid any more')

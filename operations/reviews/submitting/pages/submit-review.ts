@@ -1,7 +1,7 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/gateway/input'
 import { jsonAnswer } from '#runtime/page'
-import { reviewPeople, sentPage } from '../form-page.ts'
+import { reviewAgain, reviewPeople, sentPage } from '../form-page.ts'
 import { type Submission, submitBody, submitForm } from '../schema.ts'
 import { openSettings, submitReview } from '../submit.ts'
 
@@ -13,6 +13,7 @@ export default storefrontPage({
   kind: 'write',
   feature: 'reviews',
   people: reviewPeople,
+  form: reviewAgain,
   async handler(ctx, visit) {
     const { isForm } = visit
     const settings = await openSettings(ctx)

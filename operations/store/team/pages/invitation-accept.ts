@@ -25,7 +25,7 @@ export default page({
       const isName =
         error instanceof Refusal && error.code === 'bad_request' && error.message.startsWith('name: ')
       if (!isName || !request.wantsHtml) throw error
-      return invitationForm(invitation, true)
+      return invitationForm(invitation, (await request.typed())?.name ?? '')
     }
   },
 })

@@ -1,6 +1,6 @@
 import { refuse } from '#runtime/errors'
 import { object, z } from '#runtime/schema'
-import { storefrontPage } from '../../visits/visit.ts'
+import { storefrontPage } from '../../visits/storefront-page.ts'
 import { shownProducts } from '../shown.ts'
 
 const idsAtMost = 50

@@ -1,6 +1,6 @@
 import { packedAnswer } from '#runtime/http/packed'
 import { z } from '#runtime/schema'
-import { storefrontPage } from '../../visits/visit.ts'
+import { storefrontPage } from '../../visits/storefront-page.ts'
 import { loaderOf, modulesOf } from '../modules.ts'
 import { noteSeen } from '../seen.ts'
 

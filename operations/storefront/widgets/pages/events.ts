@@ -1,7 +1,7 @@
 import { refuseUnknown, takeEvents } from '../../events/intake.ts'
 import { eventsBody } from '../../events/schema.ts'
 import { isBot } from '../../visits/bots.ts'
-import { storefrontPage } from '../../visits/visit.ts'
+import { storefrontPage } from '../../visits/storefront-page.ts'
 
 export default storefrontPage({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
 import { packedAnswer } from '#runtime/http/packed'
 import { object, z } from '#runtime/schema'
-import { storefrontPage } from '../../visits/visit.ts'
+import { storefrontPage } from '../../visits/storefront-page.ts'
 import { publish } from '../published.ts'
 import { widgetPages } from '../widgets.ts'
 

@@ -288,9 +288,23 @@ describe('the page for a person', () => {
     expect([wrong.status, wrong.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
     expect(await wrong.text()).toContain('No order has this number with this email or phone.')
     const empty = await send(shop, '/lookup', new URLSearchParams({ orderNumber: order.number }))
-    expect([empty.status, await empty.text()]).toEqual([400, expect.stringContaining('Email or phone: ')])
+    expect([empty.status, await empty.text()]).toEqual([
+      400,
+      expect.stringMatching(
+        /name="contact"[^>]* aria-invalid="true"[^>]*><p[^>]* role="alert">Fill this in\.</,
+      ),
+    ])
     const nothing = await send(shop, '/requests', new URLSearchParams({ sessionToken: 'x' }))
-    expect([nothing.status, await nothing.text()]).toEqual([400, expect.stringContaining('choose how many')])
+    expect([nothing.status, await nothing.text()]).toEqual([
+      400,
+      expect.stringContaining('Your lookup: is not valid any more: look your order up again.'),
+    ])
+    const none = await send(
+      shop,
+      '/requests',
+      new URLSearchParams({ sessionToken: await shop.session(order), type: 'return' }),
+    )
+    expect([none.status, await none.text()]).toEqual([400, expect.stringContaining('choose how many')])
     const dead = await visit(shop, '/exchanges/requests/nothing', { headers: html })
     expect([dead.status, dead.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   })
