@@ -138,6 +138,7 @@ async function refuseForeignStores(services: Services): Promise<void> {
     .where((eb) =>
       eb.or(demoStores.flatMap(({ slug, domain }) => [eb('slug', '=', slug), eb('domain', '=', domain)])),
     )
+    .orderBy('id')
     .executeTakeFirst()
   if (!foreign) return
   throw refuse(

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { seedLoad } from '#scripts/seed/load'
 import { advance, call, kill, prepared, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
@@ -17,59 +17,64 @@ function sizeOf(folder: string): number {
   return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
 }
 
-test('an export survives kill -9 of the process that writes it', { timeout: 300_000 }, async () => {
-  let key = ''
-  let email = ''
-  const { env } = await prepared(async (app) => {
-    const shop = await store(app)
-    ;({ key, email } = shop)
-    await seedLoad(app.services, { store: shop.slug, conversions, days: 100 })
-  })
-  const files = join(env.DATA_DIR!, 'files')
-  const written = (): number => {
-    try {
-      return sizeOf(files)
-    } catch (error) {
-      // Not there yet, or renamed while it is looked at.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
-      throw error
+// What it exports is loaded at once, which a cluster refuses.
+test.skipIf(inject('nodes').length > 1)(
+  'an export survives kill -9 of the process that writes it',
+  { timeout: 300_000 },
+  async () => {
+    let key = ''
+    let email = ''
+    const { env } = await prepared(async (app) => {
+      const shop = await store(app)
+      ;({ key, email } = shop)
+      await seedLoad(app.services, { store: shop.slug, conversions, days: 100 })
+    })
+    const files = join(env.DATA_DIR!, 'files')
+    const written = (): number => {
+      try {
+        return sizeOf(files)
+      } catch (error) {
+        // Not there yet, or renamed while it is looked at.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+        throw error
+      }
     }
-  }
-  const day = (before: number): string =>
-    new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
-  const path = `/v1/conversions/export?startDate=${day(110)}&endDate=${day(-1)}&status=all`
-  const first = await start('scripts/start.ts', env)
-  const queued = await call(first.url, key, 'GET', path)
-  expect(queued.status).toBe(202)
-  await until(60, async () => written() > 200_000)
-  await kill(first, env)
-  const writtenByFirst = written()
+    const day = (before: number): string =>
+      new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
+    const path = `/v1/conversions/export?startDate=${day(110)}&endDate=${day(-1)}&status=all`
+    const first = await start('scripts/start.ts', env)
+    const queued = await call(first.url, key, 'GET', path)
+    expect(queued.status).toBe(202)
+    await until(60, async () => written() > 200_000)
+    await kill(first, env)
+    const writtenByFirst = written()
 
-  const second = await start('scripts/start.ts', env)
-  // Asked again meanwhile it is the same one.
-  expect((await call(second.url, key, 'GET', path)).body.jobId).toBe(queued.body.jobId)
-  const outbox = async () => {
-    const answer = await fetch(`${second.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(email)}`)
-    return ((await answer.json()) as { data: { text: string; calls: number }[] }).data
-  }
-  const mails = await until(120, async () => {
-    // Once the job of the dead process is missed, it is tried again after a while of this clock.
-    await advance(second, 5)
-    const found = await outbox()
-    return found.length > 0 && found
-  })
-  expect(mails).toHaveLength(1)
-  const link = /https?:\/\/\S+\/files\/\S+/.exec(mails[0]!.text)![0]
-  const { pathname, search } = new URL(link)
-  const file = await fetch(second.url + pathname + search)
-  const bytes = Buffer.from(await file.arrayBuffer())
-  expect(writtenByFirst).toBeLessThan(bytes.length)
-  const rows: Record<string, string>[] = parse(bytes, {
-    bom: true,
-    columns: true,
-  })
-  expect(rows).toHaveLength(conversions)
-  expect(new Set(rows.map((row) => row.order_number)).size).toBe(conversions)
-  second.child.kill('SIGTERM')
-  expect(await second.ended).toBe(0)
-})
+    const second = await start('scripts/start.ts', env)
+    // Asked again meanwhile it is the same one.
+    expect((await call(second.url, key, 'GET', path)).body.jobId).toBe(queued.body.jobId)
+    const outbox = async () => {
+      const answer = await fetch(`${second.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(email)}`)
+      return ((await answer.json()) as { data: { text: string; calls: number }[] }).data
+    }
+    const mails = await until(120, async () => {
+      // Once the job of the dead process is missed, it is tried again after a while of this clock.
+      await advance(second, 5)
+      const found = await outbox()
+      return found.length > 0 && found
+    })
+    expect(mails).toHaveLength(1)
+    const link = /https?:\/\/\S+\/files\/\S+/.exec(mails[0]!.text)![0]
+    const { pathname, search } = new URL(link)
+    const file = await fetch(second.url + pathname + search)
+    const bytes = Buffer.from(await file.arrayBuffer())
+    expect(writtenByFirst).toBeLessThan(bytes.length)
+    const rows: Record<string, string>[] = parse(bytes, {
+      bom: true,
+      columns: true,
+    })
+    expect(rows).toHaveLength(conversions)
+    expect(new Set(rows.map((row) => row.order_number)).size).toBe(conversions)
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+  },
+)

@@ -7,12 +7,11 @@ import { visit } from '#test/support/storefront'
 const app = await testApp()
 let key = ''
 let publicId = ''
+let storeId = ''
 
 async function rows<T>(text: string): Promise<T[]> {
   return (await app.database.query<T & object>(
-    text
-      .replaceAll('$aurora', `(select id from stores where slug = 'aurora-supply')`)
-      .replaceAll('$now', `'${app.clock.now().toISOString()}'`),
+    text.replaceAll('$aurora', `'${storeId}'`).replaceAll('$now', `'${app.clock.now().toISOString()}'`),
     [],
   )) as T[]
 }
@@ -29,7 +28,7 @@ async function read(path: string) {
 beforeAll(async () => {
   const demo = await seedDemo(app.services)
   key = demo.keys[0]!.key
-  publicId = demo.stores.find(({ slug }) => slug === 'aurora-supply')!.publicId
+  ;({ id: storeId, publicId } = demo.stores.find(({ slug }) => slug === 'aurora-supply')!)
 }, 180_000)
 
 test('28 requests in every state, over 90 days', async () => {

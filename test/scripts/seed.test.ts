@@ -1,6 +1,6 @@
 /** The demo: the numbers of the pages, seeded twice without doubles, and nothing that reads as empty. */
 import { DateTime } from 'luxon'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import type { Database } from '#db/database'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
@@ -22,6 +22,14 @@ import { reviewTests } from './demo/reviews.ts'
 import { seeded } from './demo/seeded.ts'
 
 const registry = await loadRegistry()
+/** Their hashes are listed where a table says which store a key is of. */
+const withKeys = (counts: Record<string, number>, more: number): Record<string, number> => ({
+  ...counts,
+  api_keys: counts.api_keys! + more,
+  ...(counts.directory === undefined ? {} : { directory: counts.directory + more }),
+})
+/** There rows are not loaded at once: they are distributed once they are. */
+const isCluster = inject('nodes').length > 1
 const zone = 'America/Sao_Paulo'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -50,13 +58,13 @@ describe.each(moments)('%s', async (_name, at) => {
     const before = await rowCounts(app.database)
     const again = await seedDemo(app.services)
     expect(again.stores).toEqual(demo.stores)
-    expect(await rowCounts(app.database)).toEqual({ ...before, api_keys: before.api_keys! + 5 })
+    expect(await rowCounts(app.database)).toEqual(withKeys(before, 5))
     await app.database.query(
       `update server_settings set value = value || '{"isComplete": false}' where name = 'demo'`,
       [],
     )
     await seedDemo(app.services, 'owner')
-    expect(await rowCounts(app.database)).toEqual({ ...before, api_keys: before.api_keys! + 6 })
+    expect(await rowCounts(app.database)).toEqual(withKeys(before, 6))
     const statuses = await Promise.all(
       again.keys.map(async ({ key }) => (await call(app, key, 'GET', '/operations')).status),
     )
@@ -499,7 +507,7 @@ describe('late on a day of June', async () => {
   })
 })
 
-test('a load fills stores, and fills them again', async () => {
+test.skipIf(isCluster)('a load fills stores, and fills them again', async () => {
   const app = await testApp()
   const sizes = {
     stores: 2,

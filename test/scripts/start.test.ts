@@ -145,17 +145,27 @@ test('seed demo prints one key for each person, in one line of JSON when asked',
   expect(keys.some(({ key }) => text.includes(key))).toBe(false)
 }, 90_000)
 
-test('seed load prints the rows of each table and the keys, or writes these to a file', async () => {
-  const text = (await seed(seeded!, ...'load --stores 2 --campaigns 3'.split(' '))).out
-  expect(text).toMatch(/^rows {2}table\n {3}6 {2}campaigns\n\nstore +key\n/)
-  expect(text).toMatch(/^load-2 {2}mk_live_[0-9A-Za-z]{43}$/m)
-  const file = join(seeded!.DATA_DIR!, 'keys.json')
-  const { out } = await seed(seeded!, ...'load --store load-2 --opt-outs 4 --json --keys'.split(' '), file)
-  expect(JSON.parse(out)).toEqual({ stores: 1, rows: { opt_outs: 4 }, keys: [], seconds: expect.any(Number) })
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([
-    { store: 'load-2', key: expect.stringMatching(/^mk_live_/) },
-  ])
-}, 60_000)
+// A cluster's stores are loaded before it is one.
+test.skipIf(inject('nodes').length > 1)(
+  'seed load prints the rows of each table and the keys, or writes these to a file',
+  async () => {
+    const text = (await seed(seeded!, ...'load --stores 2 --campaigns 3'.split(' '))).out
+    expect(text).toMatch(/^rows {2}table\n {3}6 {2}campaigns\n\nstore +key\n/)
+    expect(text).toMatch(/^load-2 {2}mk_live_[0-9A-Za-z]{43}$/m)
+    const file = join(seeded!.DATA_DIR!, 'keys.json')
+    const { out } = await seed(seeded!, ...'load --store load-2 --opt-outs 4 --json --keys'.split(' '), file)
+    expect(JSON.parse(out)).toEqual({
+      stores: 1,
+      rows: { opt_outs: 4 },
+      keys: [],
+      seconds: expect.any(Number),
+    })
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([
+      { store: 'load-2', key: expect.stringMatching(/^mk_live_/) },
+    ])
+  },
+  60_000,
+)
 
 test.each([
   [['load', '--stores', 'many'], /whole number/],
