@@ -12,6 +12,7 @@ import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
 import { within } from '#runtime/trace'
 import { heartbeatSeconds } from './boss.ts'
+import { runEverywhere } from './everywhere.ts'
 import { givenUp, reasonOf } from './given-up.ts'
 import { untilAborted, whileHeld } from './held.ts'
 import type { FetchedJob } from './queue.ts'
@@ -281,7 +282,7 @@ export class Worker {
           if (storeId !== null && running.isAwaited) {
             await settled(held.database, storeId, fetched.id, abort.signal)
           }
-          await job.spec.run(ctx as never, payload as never, attempt)
+          await runEverywhere(ctx, (of) => job.spec.run(of as never, payload as never, attempt))
         }
         await this.#inTime(run(), running)
       }

@@ -7,6 +7,7 @@ import { expect, inject, test } from 'vitest'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
+import { connectEcommerce } from '#operations/store/connections/connections'
 import { machineClock } from '#runtime/clock'
 import { type ThrowawayCitus, throwawayCitus } from '#scripts/cli/citus'
 import { type TestApp, testApp } from '#test/support/app'
@@ -31,6 +32,8 @@ async function sender(app: TestApp, nth: number): Promise<Sender> {
     people: recipients,
     firstPhone: 60_000_000 + nth * 1_000_000,
   })
+  // What is synced by the clock.
+  await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
   return { id: shop.id, key: shop.key, listId, port: await portOf(app.database, shop.id) }
 }
 
@@ -161,6 +164,7 @@ test.runIf(hasCluster)(
     await node.crash()
     await until(30, async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
     await until(120, () => isSent(server, other.sender, other.path))
+    await expectClocked(amid, other.sender)
     const readNow = await call(server.url, lost.sender.key, 'GET', lost.path)
     expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
 
@@ -214,6 +218,22 @@ test.runIf(hasCluster)(
     ])
   },
 )
+
+/** A look over all stores finds those of the nodes that are there. */
+async function expectClocked({ cluster, server }: Amid, { id }: Sender): Promise<void> {
+  const database = openPostgres(cluster.url)
+  whenFileEnds(() => database.close())
+  const queued = async (): Promise<number> => {
+    const [jobs] = await database.query<{ n: number }>(
+      `select count(*)::int as n from pgboss.job where name = 'carts-sync' and data->>'storeId' = $1`,
+      [id],
+    )
+    return jobs!.n
+  }
+  const before = await queued()
+  await advance(server, 600)
+  await until(60, async () => (await queued()) > before)
+}
 
 /** What was answered with 201 is there; what was not may be; neither is twice, and the list's size counts them all. */
 async function expectWritten(

@@ -1,0 +1,102 @@
+/**
+ * Where a node of a cluster is gone: what is done for all stores is done for those of the others. A statement over all
+ * stores would wait for the one that is gone and fail; one that names its stores asks their shards alone.
+ */
+import {
+  BinaryOperationNode,
+  ColumnNode,
+  type KyselyPlugin,
+  type OperationNode,
+  OperatorNode,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
+  RawNode,
+  ReferenceNode,
+  type RootOperationNode,
+  TableNode,
+  type UnknownRow,
+  ValueNode,
+} from 'kysely'
+import { aliasName, Confining, tableName } from '../confining.ts'
+import type { Database } from '../database.ts'
+import { tenantColumn } from '../tables.ts'
+
+/** Null where all nodes answer, or there is no cluster. */
+export async function livingStores(database: Database): Promise<string[] | null> {
+  if (!(await database.isDistributed())) return null
+  const nodes = await database.query<{ name: string; port: number; answers: boolean }>(
+    `select nodename as name, nodeport as port, citus_check_connection_to_node(nodename, nodeport) as answers
+     from pg_dist_node where shouldhaveshards and isactive`,
+    [],
+  )
+  if (nodes.every(({ answers }) => answers)) return null
+  const living = nodes.filter(({ answers }) => answers).map(({ name, port }) => `${name} ${port}`)
+  // Each store has a line by its public id, on the coordinator.
+  const stores = await database.query<{ id: string }>(
+    `select d.store_id as id from directory d
+     join pg_dist_shard s on s.logicalrelid = 'stores'::regclass
+       and worker_hash(d.store_id) between s.shardminvalue::integer and s.shardmaxvalue::integer
+     join pg_dist_shard_placement p on p.shardid = s.shardid
+     where d.kind = 'store-public-id' and p.nodename || ' ' || p.nodeport = any($1::text[])`,
+    [living],
+  )
+  return stores.map(({ id }) => id)
+}
+
+/** The same database, whose statements by the builder see these stores alone. */
+export function among(database: Database, stores: readonly string[]): Database {
+  const root = database.root.withPlugin(new Among(stores))
+  const made: Database = {
+    kind: database.kind,
+    root,
+    pglite: database.pglite,
+    get patient() {
+      return made
+    },
+    query: (text, parameters, plan) => database.query(text, parameters, plan),
+    isDistributed: () => database.isDistributed(),
+    whileHeld: (hold) => among(database.whileHeld(hold), stores),
+    script: (text) => database.script(text),
+    load: () => database.load(),
+    close: () => database.close(),
+  }
+  return made
+}
+
+class Among implements KyselyPlugin {
+  readonly #transformer: AmongTransformer
+  constructor(stores: readonly string[]) {
+    this.#transformer = new AmongTransformer(stores)
+  }
+  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
+    return this.#transformer.transformNode(node)
+  }
+  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    return result
+  }
+}
+
+class AmongTransformer extends Confining {
+  readonly #stores: OperationNode
+  constructor(stores: readonly string[]) {
+    super()
+    this.#stores = RawNode.create(['any(', '::uuid[])'], [ValueNode.create(stores)])
+  }
+
+  protected condition(table: OperationNode): BinaryOperationNode | null {
+    const name = isOfSchema(table) ? null : tableName(table)
+    const column = name === null ? null : tenantColumn(name)
+    if (name === null || column === null || column === 'system') return null
+    const reference = ReferenceNode.create(
+      ColumnNode.create(column),
+      TableNode.create(aliasName(table) ?? name),
+    )
+    return BinaryOperationNode.create(reference, OperatorNode.create('='), this.#stores)
+  }
+}
+
+function isOfSchema(node: OperationNode): boolean {
+  if (node.kind === 'AliasNode') return isOfSchema((node as unknown as { node: OperationNode }).node)
+  return node.kind === 'TableNode' && (node as TableNode).table.schema !== undefined
+}

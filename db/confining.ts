@@ -1,0 +1,119 @@
+/** Statements whose tables of stores get a condition each: in FROM, JOIN, USING and sub-queries, and as what is written to. */
+import {
+  AndNode,
+  type BinaryOperationNode,
+  type ColumnNode,
+  type DeleteQueryNode,
+  type IdentifierNode,
+  type JoinNode,
+  OnNode,
+  type OperationNode,
+  OperationNodeTransformer,
+  type OperatorNode,
+  ParensNode,
+  type ReferenceNode,
+  type SelectQueryNode,
+  type TableNode,
+  type UpdateQueryNode,
+  type ValueNode,
+  WhereNode,
+} from 'kysely'
+
+/** A statement tried to look over the wall: a fault of our code, never of a caller. */
+export class WallError extends Error {}
+
+export abstract class Confining extends OperationNodeTransformer {
+  /** Of a table node, through its alias; null for one that is of no store. */
+  protected abstract condition(table: OperationNode): BinaryOperationNode | null
+
+  protected override transformSelectQuery(node: SelectQueryNode): SelectQueryNode {
+    const confined = super.transformSelectQuery(node)
+    return { ...confined, ...this.#where(confined.where, confined.from?.froms ?? []) }
+  }
+
+  protected override transformJoin(node: JoinNode): JoinNode {
+    const confined = super.transformJoin(node)
+    const condition = this.condition(confined.table)
+    if (!condition || (confined.on && holds(confined.on.on, condition))) return confined
+    if (!/^(Inner|Left|LateralInner|LateralLeft)Join$/.test(confined.joinType)) {
+      throw new WallError(`${confined.joinType} on a table of a store: write it as an inner or left join`)
+    }
+    const on = OnNode.create(confined.on ? both(confined.on.on, condition) : condition)
+    return { ...confined, on }
+  }
+
+  protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
+    const confined = super.transformUpdateQuery(node)
+    const tables = [...(confined.table ? [confined.table] : []), ...(confined.from?.froms ?? [])]
+    return { ...confined, ...this.#where(confined.where, tables) }
+  }
+
+  protected override transformDeleteQuery(node: DeleteQueryNode): DeleteQueryNode {
+    const confined = super.transformDeleteQuery(node)
+    return {
+      ...confined,
+      ...this.#where(confined.where, [...confined.from.froms, ...(confined.using?.tables ?? [])]),
+    }
+  }
+
+  /** Kysely shows a sub-query once for each level around it: what it has already is not added again. */
+  #where(where: WhereNode | undefined, tables: readonly OperationNode[]): { where?: WhereNode } {
+    let added: OperationNode | null = null
+    for (const table of tables) {
+      const one = this.condition(table)
+      if (one && !(where && holds(where.where, one))) added = added ? AndNode.create(added, one) : one
+    }
+    if (!added) return where ? { where } : {}
+    return { where: WhereNode.create(where ? both(where.where, added) : added) }
+  }
+}
+
+/** Whether an expression cannot be true without the condition: it is a link of its chain of ANDs. */
+function holds(written: OperationNode, condition: BinaryOperationNode): boolean {
+  if (written.kind === 'ParensNode') return holds((written as ParensNode).node, condition)
+  if (written.kind === 'AndNode') {
+    const { left, right } = written as AndNode
+    return holds(left, condition) || holds(right, condition)
+  }
+  return written.kind === 'BinaryOperationNode' && isSame(written as BinaryOperationNode, condition)
+}
+
+/** Whether two comparisons are `table.column = value` of the same three. */
+function isSame(one: BinaryOperationNode, other: BinaryOperationNode): boolean {
+  const [a, b] = [partsOf(one), partsOf(other)]
+  return (
+    a !== null && b !== null && a.table === b.table && a.column === b.column && Object.is(a.value, b.value)
+  )
+}
+
+function partsOf({ leftOperand, operator, rightOperand }: BinaryOperationNode) {
+  if (leftOperand.kind !== 'ReferenceNode' || rightOperand.kind !== 'ValueNode') return null
+  if (operator.kind !== 'OperatorNode' || (operator as OperatorNode).operator !== '=') return null
+  const { table, column } = leftOperand as ReferenceNode
+  if (!table || table.table.schema || column.kind !== 'ColumnNode') return null
+  return {
+    table: table.table.identifier.name,
+    column: (column as ColumnNode).column.name,
+    value: (rightOperand as ValueNode).value,
+  }
+}
+
+/** In parentheses: a raw `a or b` must not slip past the wall. */
+function both(written: OperationNode, condition: OperationNode): OperationNode {
+  return AndNode.create(ParensNode.create(written), condition)
+}
+
+/** The name of a table node, through an alias; null for sub-queries, functions and the like. */
+export function tableName(node: OperationNode): string | null {
+  if (node.kind === 'AliasNode') return tableName((node as unknown as { node: OperationNode }).node)
+  if (node.kind !== 'TableNode') return null
+  const { schema, identifier } = (node as TableNode).table
+  if (schema) throw new WallError(`${schema.name}.${identifier.name} is out of reach for the code of a store`)
+  return identifier.name
+}
+
+export function aliasName(node: OperationNode): string | null {
+  if (node.kind !== 'AliasNode') return null
+  const alias = (node as unknown as { alias: OperationNode }).alias
+  return alias.kind === 'IdentifierNode' ? (alias as IdentifierNode).name : null
+}

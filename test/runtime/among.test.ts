@@ -1,0 +1,71 @@
+/** Statements over all stores that see some of them alone, as where a node of a cluster is gone. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { among, livingStores } from '#db/citus/living'
+import { SystemContext } from '#runtime/context'
+import { runEverywhere } from '#runtime/jobs/everywhere'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const [one, other] = [await store(app), await store(app)]
+const { database } = app.services
+const confined = among(database, [one.id])
+
+test('where all nodes answer there is nothing to leave out', async () => {
+  expect(await livingStores(database)).toBeNull()
+})
+
+test('reads, joins, sub-queries and writes see their stores alone; what is of no store is seen', async () => {
+  const { root } = confined
+  const ids = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
+  expect(ids(await root.selectFrom('stores').select('id').execute())).toEqual([one.id])
+  expect(ids(await root.selectFrom('stores as s').select('s.id').execute())).toEqual([one.id])
+  const joined = root
+    .selectFrom('api_keys as k')
+    .innerJoin('stores as s', 's.id', 'k.store_id')
+    .select('k.store_id as id')
+  expect(new Set(ids(await joined.execute()))).toEqual(new Set([one.id]))
+  const keyed = root
+    .selectFrom('users as u')
+    .select('u.id')
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('api_keys as k').select('k.id').whereRef('k.user_id', '=', 'u.id')),
+    )
+  expect(ids(await keyed.execute())).toHaveLength(1)
+  const expression = sql<{
+    id: string
+  }>`with found as materialized (${root.selectFrom('stores').select('id')})
+    select id from found`
+  expect(ids((await expression.execute(root)).rows)).toEqual([one.id])
+
+  const changed = await root.updateTable('stores').set({ name: 'Seen' }).returning('id').execute()
+  expect(ids(changed)).toEqual([one.id])
+  const gone = await root.deleteFrom('api_keys').where('store_id', '=', other.id).executeTakeFirst()
+  expect(Number(gone.numDeletedRows)).toBe(0)
+  expect(
+    await root
+      .selectFrom('kysely_migration' as 'users')
+      .select(sql`1`.as('one'))
+      .execute(),
+  ).not.toEqual([])
+  expect(ids(await database.root.selectFrom('stores').select('id').execute())).toHaveLength(2)
+})
+
+test('in a transaction as well', async () => {
+  const seen = await confined.root
+    .transaction()
+    .execute((tx) => tx.selectFrom('stores').select('id').execute())
+  expect(seen).toEqual([{ id: one.id }])
+})
+
+test('a job that fails while all nodes answer has failed, and is run once', async () => {
+  let runs = 0
+  const system = new SystemContext(app.services, app.services.log, 'a-request')
+  const failing = runEverywhere(system, async () => {
+    runs += 1
+    throw new Error('for a reason of its own')
+  })
+  await expect(failing).rejects.toThrow('for a reason of its own')
+  expect(runs).toBe(1)
+})
