@@ -135,5 +135,19 @@ export interface Section {
   position: number
   /** Operation ids in the order they are listed; others follow. */
   order: readonly string[]
+  /** What merchants call its things: assistants find its operations by these words. */
+  words?: SectionWords
+}
+
+export interface SectionWords {
+  /** Each line: English words that mean the like, wherever they stand. */
+  alike?: readonly string[]
+  /** The same of words that mean something else in other sections: a label is a tag in the inbox. */
+  alikeHere?: readonly string[]
+  /**
+   * Portuguese and Spanish words without accents before the English ones that they may mean: `carrinho carrito: cart`.
+   * `_` joins words that are read as one, `&` what they mean together: `tabela_de_medidas: size & guide`.
+   */
+  abroad?: readonly string[]
 }
 export const section = (spec: Omit<Section, 'kind'>): Section => ({ kind: 'section', ...spec })

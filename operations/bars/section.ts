@@ -20,4 +20,26 @@ export default section({
     'post_fomo_alerts_create',
     'put_fomo_alerts_update',
   ],
+  words: {
+    alike: ['ship shipping delivery freight postage', 'bar banner strip ribbon', 'countdown timer clock'],
+    alikeHere: [
+      'countdown hurry until end sale announcement',
+      'threshold amount',
+      'fomo alert popup urgency social proof live',
+      'alert someone bought buy purchase look watch',
+      'suggestion advise recommend should',
+      'action button',
+    ],
+    abroad: [
+      'frete envio entrega despacho: shipping delivery',
+      'frete_gratis envio_gratis entrega_gratis: free & shipping',
+      'faixa barra tarja banner: bar',
+      'contagem contador cronometro cuenta relogio reloj temporizador: countdown clock',
+      'contagem_regressiva cuenta_regressiva cuenta_regresiva cuenta_atras: countdown',
+      'monto: amount',
+      'a_partir_de_que_valor desde_que_monto a_partir_de_quanto desde_cuanto valor_minimo monto_minimo: threshold amount',
+      'viendo olhando mirando veem estao_vendo estan_viendo: view people fomo',
+      'topo arriba cima: top',
+    ],
+  },
 })

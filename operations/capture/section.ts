@@ -22,4 +22,28 @@ export default section({
     'post_contact_form_submissions_delete',
     'post_mailprovider_sync_contacts',
   ],
+  words: {
+    alike: [
+      'newsletter subscriber suscriber popup mailing',
+      'popup roulette wheel overlay',
+      'subscriber suscriber signup lead',
+    ],
+    alikeHere: [
+      'form contact question inquiry enquiry lead',
+      'submission question message write sent came entry',
+      'publication show live appear visible',
+      'subscriber email address list',
+      'mailprovider mailchimp brevo email provider',
+      'metric convert perform',
+    ],
+    abroad: [
+      'assinante suscriptor inscrito inscrever inscribir cadastrar cadastro cadastrado registrado registrar suscribir anotar: subscriber newsletter signup',
+      'janela emergente popup: popup newsletter',
+      'roleta ruleta: roulette wheel popup',
+      'formulario: form',
+      'pergunta pregunta duvida duda consulta: question contact form',
+      'pagina_de_contato pagina_de_contacto formulario_de_contato formulario_de_contacto: contact & form submission',
+      'premio: prize',
+    ],
+  },
 })

@@ -5,4 +5,8 @@ export default section({
   description: 'What this API offers, and what your key may run of it.',
   position: 1,
   order: ['get_operations', 'get_openapi_json'],
+  words: {
+    alikeHere: ['operation can do ability'],
+    abroad: ['fazer_por_mim hacer_por_mi sabe_fazer sabes_hacer: operation & abilities'],
+  },
 })

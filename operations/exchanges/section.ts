@@ -18,4 +18,18 @@ export default section({
     'delete_product_exchanges_requests_by_id',
     'get_product_exchanges_export',
   ],
+  words: {
+    alike: ['exchange return refund swap'],
+    alikeHere: [
+      'request return back ask want',
+      'approve accept',
+      'reject refuse',
+      'confirm arrived came back done',
+      'settings policy rule day',
+    ],
+    abroad: [
+      'trocar troca cambio devolver devolucao devolucion reembolso reembolsar estorno: exchange return request',
+      'prazo plazo: days settings',
+    ],
+  },
 })

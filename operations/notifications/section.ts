@@ -12,4 +12,12 @@ export default section({
     'post_notifications_read',
     'post_notifications_read_all',
   ],
+  words: {
+    alike: ['notification alert bell notice'],
+    alikeHere: ['notification news'],
+    abroad: [
+      'sino campana campanita notificacao notificacion aviso avisos alerta: notification alert',
+      'avisar: tell alert notification',
+    ],
+  },
 })

@@ -29,4 +29,32 @@ export default section({
     'delete_installments_by_id',
     'put_installments_settings',
   ],
+  words: {
+    alike: [
+      'coupon voucher promo code',
+      'promotion offer deal discount',
+      'bundle kit combo together pack',
+      'gift freebie present giveaway',
+      'installment instalment',
+    ],
+    alikeHere: [
+      'discount cheaper less price',
+      'gift free',
+      'quantity buy get',
+      'installment split pay part',
+      'cart order',
+      'together set',
+      'active on off',
+    ],
+    abroad: [
+      'desconto descuento promocao promocion oferta: promotion discount',
+      'cupom cupon codigo: coupon',
+      'brinde regalo presente obsequio: gift',
+      'gratis gratuito: free',
+      'kit conjunto combo juntos juntas pacote paquete: bundle together',
+      'parcela parcelar parcelado parcelamento cuota mensualidad #_vezes #_veces: installment',
+      'metade mitad leve_# leve_dois leve_tres lleve_# lleva_# lleve_dos lleve_tres #_por_# dos_por_uno tres_por_dos pague_# pague_dois pague_um por_el_precio_de pelo_preco_de: quantity promotion',
+      'compras_grandes pedidos_grandes compras_maiores: big & order',
+    ],
+  },
 })

@@ -15,4 +15,23 @@ export default section({
     'get_conversions_export',
     'get_analytics_orders',
   ],
+  words: {
+    alike: ['order purchase', 'conversion attributed attribution source thanks'],
+    alikeHere: [
+      'statistics number performance',
+      'recovered abandoned cart back return won win save',
+      'conversion sale revenue money order brought bring came come',
+      'product bestseller best top',
+    ],
+    abroad: [
+      'pedido encomenda orden compra: order',
+      'comprar comprou compraram compraron: order buy',
+      'mais_vendidos mas_vendidos: bestseller & product sell',
+      'recuperar recuperado: recovered',
+      'atribuicao atribucion conversao conversion converter convertir: conversion',
+      'vir vieram vinieron trazer traer trouxe trouxeram trajo trajeron gerar generar: brought',
+      'grafico: chart',
+      'dia diario: day',
+    ],
+  },
 })

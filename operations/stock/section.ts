@@ -18,4 +18,23 @@ export default section({
     'get_stock_counter_settings',
     'post_stock_counter_settings',
   ],
+  words: {
+    alike: ['stock inventory availability available restock'],
+    alikeHere: [
+      'soldout stock sold',
+      'waitlist waiting wait list subscription',
+      'counter unit left few scarcity',
+      'alert notific tell back',
+    ],
+    abroad: [
+      'estoque existencias inventario stock: stock',
+      'esgotado agotado esgotar agotar sem_estoque sin_stock: soldout stock',
+      'disponivel disponible: back available stock',
+      'avisar_quando avisar_cuando: alert & back',
+      'lista_de_espera: waitlist & stock waiting',
+      'unidade unidad: unit left',
+      'ultimas_unidades: left & stock counter',
+      'poucas poucos pocas pocos: few',
+    ],
+  },
 })

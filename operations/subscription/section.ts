@@ -18,4 +18,25 @@ export default section({
     'post_subscription_resume',
     'post_subscription_card_update',
   ],
+  words: {
+    alike: ['plan subscription tier billing', 'payment invoice bill charge receipt', 'trial free'],
+    alikeHere: [
+      'card credit pay new',
+      'trial day left period',
+      'cancel leave end pay',
+      'usage message left',
+      'update upgrade downgrade move bigger smaller change',
+      'price pay cost',
+      'next bill charge',
+    ],
+    abroad: [
+      'pagar pagamento pago: pay payment',
+      'cobrar cobranca cobro cobraram cobraron: charge payment',
+      'cartao tarjeta: card',
+      'fatura factura boleto recibo: invoice payment',
+      'plano plan assinatura suscripcion mensalidade: plan subscription',
+      'teste_gratis prueba_gratis periodo_de_prueba periodo_de_teste periodo_gratis: trial',
+      'proximo proxima: next',
+    ],
+  },
 })

@@ -1,200 +1,190 @@
 /**
- * Portuguese and Spanish words of merchants, by the English ones that operations are described in. A query in one of these
- * languages is looked for by their likes; English ones never come here.
+ * Portuguese and Spanish words by the English ones that operations are described in: those of every trade stand here,
+ * those of a section in its `section.ts`. A query in one of these languages is looked for by what its words mean.
  */
-import { stem } from './words.ts'
+import { cut } from './endings.ts'
+import { stem, stopWords } from './words.ts'
 
-/** Words of both languages, without accents, before the English ones that they mean. */
-const lines = [
-  // Who
-  'cliente comprador consumidor pessoa persona gente contato contacto: customer',
-  'equipe equipo funcionario empleado colega colaborador socio: team member',
-  'usuario acesso acceso entrar: user member team',
-  'dono dueno proprietario propietario: owner',
-  'atendente agente vendedor: agent assign',
-  'assinante suscriptor inscrito inscrever inscribir cadastrar cadastro registrado registrar: subscriber newsletter',
-  'visitante: visitor',
-  'loja lojas tienda: store',
-  'empresa negocio conta cuenta: store account',
-  // What is sold
-  'produto producto artigo articulo item mercadoria: product',
-  'catalogo: catalog',
-  'estoque existencias inventario stock esgotado agotado esgotar agotar: stock',
-  'voltar volta volver vuelta chegar llegar regresar disponivel disponible: back available stock',
-  'avisar aviso avise alerta alertar: alert notification',
-  'preco precio valor barato: price',
-  'categoria colecao coleccion: category',
-  'tamanho talla tamano medida: size',
-  'foto imagem imagen figura: image',
-  'video: video',
-  // Orders and money
-  'pedido encomenda orden: order',
-  'comprar compra comprou compro compraram compraron: order buy',
-  'venda vender vendeu venta vendi vendido faturamento faturar faturei faturou facturar facturacion receita ingreso ganhar ganhei ganar gane: sale revenue',
-  'dinheiro dinero plata: money revenue',
-  'carrinho carrito cesta sacola: cart',
-  'abandonar abandonado esquecer esquecido olvidar olvidado deixar dejar largar: abandoned cart',
-  'recuperar recuperado: recovered',
-  'pagar pagamento pago cobrar cobranca cobro: pay payment',
-  'cartao tarjeta: card',
-  'fatura factura boleto recibo nota: invoice payment',
-  'vencer vencido venceu vencio expirar expirado caducar caduco: expire card',
-  'desconto descuento promocao promocion oferta: promotion discount',
-  'cupom cupon codigo: coupon',
-  'brinde regalo presente gratis gratuito: gift free',
-  'kit conjunto combo juntos pacote paquete: bundle',
-  'parcela parcelar parcelamento cuota vez vezes mensualidad: installment',
-  'frete envio entrega enviar mandar despachar: send shipping',
-  'metade leve lleve dois dos tres: quantity promotion',
-  'atribuicao atribucion conversao conversion converter convertir: conversion',
-  // Returns
-  'trocar troca cambio devolver devolucao devolucion reembolso reembolsar estorno: exchange return request',
-  'recusar rejeitar negar rechazar denegar recusado rechazado: reject',
-  'aprovar aprobar aprovacao aprobacion: approve',
-  'endereco direccion: address',
-  // Messaging
-  'mensagem mensaje texto escrever escribir: message',
-  'whatsapp zap: whatsapp',
-  'numero telefone telefono celular aparelho: phone number',
-  'conectar ligar vincular emparelhar parear conexao conexion conectado: connect session',
-  'desconectar desligar desvincular sair salir: disconnect',
-  'modelo template plantilla: template',
-  'banir banido bloquear bloqueado bloqueo risco riesgo saude salud: health',
-  'botao boton bolha burbuja: button',
-  'conversa conversacion chat bate papo: conversation',
-  'responder resposta respuesta contestar: reply answer',
-  'rapida rapido: quick',
-  'nota anotar anotacao anotacion comentario observacao: note',
-  'etiqueta tag rotulo: tag',
-  'fechar cerrar encerrar resolver resolvido resuelto: close status',
-  'esperar esperando aguardar pendente pendiente: waiting inbox',
-  'atribuir asignar passar pasar transferir: assign',
-  'fila bandeja caixa entrada: inbox',
-  // Campaigns
-  'campanha campana disparo disparar difusion difundir massa masivo: campaign',
-  'agendar programar amanha manana: schedule',
-  'pausar pausa parar parada deter detener: pause',
-  'retomar reanudar continuar seguir: resume',
-  'copiar copia duplicar repetir: duplicate',
-  'lista publico audiencia: list',
-  'importar subir carregar cargar planilha planilla excel hoja: import csv',
-  'exportar baixar descargar descarga: export',
-  'descadastrar desinscrever sair baja desuscribir cancelaron optout receber recibir: opt out',
+/**
+ * Words of both languages, without accents, before the English ones that they may mean; `_` joins words that are read as
+ * one (`#` is a number), and `&` what they mean together.
+ */
+const everywhere: readonly string[] = [
+  'agendar programar reagendar marcar_hora marcar_data amanha manana: schedule',
+  'adiar aplazar: schedule',
+  'pausar pausa parar parada deter detener frenar suspender interromper interrumpir: pause stop',
+  'retomar reanudar continuar seguir reativar reactivar: resume',
+  'copiar copia duplicar repetir clonar: duplicate',
+  'importar subir carregar cargar planilha planilla excel hoja hoja_de_calculo: import csv',
+  'arquivo archivo fichero: file',
+  'exportar baixar descargar descarga bajar: export',
   'sincronizar sincronia: sync',
-  // Automations
-  'automacao automatizacion automatico automatica fluxo flujo automatizar: automation',
-  'aniversario cumpleanos: birthday automation',
-  'lembrar lembrete lembre recordar recordatorio: remind automation cart',
-  'testar teste probar prueba: test',
-  'falhar falha falhou erro fallar fallo error problema: failure',
-  // Reviews, content
-  'avaliacao avaliar avaliacoes resena valoracion estrela estrella opiniao opinion: review',
-  'depoimento testimonio: testimonial',
-  'moderar publicar ocultar esconder: moderate publish',
-  'faixa barra tarja banner: bar',
-  'contagem contador cronometro cuenta regressiva regresiva: countdown',
-  'janela popup roleta ruleta emergente: popup roulette wheel newsletter',
-  'formulario: form',
-  'pergunta pregunta duvida duda: question contact form',
-  'selo sello adesivo etiquetas pegatina: badge sticker',
-  'favorito desejo deseo desejos deseos: wishlist',
-  'look visual conjunto combinacao combinacion: look',
-  'guia tabela tabla: guide',
-  'vendo viendo olhando mirando ver veem: view people fomo',
-  // Plan and figures
-  'plano plan assinatura suscripcion mensalidade: plan subscription',
-  'limite cota uso usar restante restar restam sobrar sobram quedan queda consumo: usage left',
-  'estatistica estadistica metrica relatorio informe reporte resultado desempenho rendimiento numero: statistics report',
-  'resumo resumen painel panel: dashboard overview',
-  'hoje hoy: orders today',
-  'ontem ayer semana: dashboard',
-  'mes: month',
-  'pedir pediu pidio solicitar solicitacao solicitud: request',
-  // Doing
-  'criar crear novo nueva nuevo fazer hacer montar: create',
-  'mudar cambiar alterar modificar editar atualizar actualizar corrigir corregir: update change',
+  'testar teste probar prueba experimentar ensaio: test',
+  'falhar falha falhou erro fallar fallo error problema falla: failure error',
+  'moderar publicar: moderate publish',
+  'conectar ligar vincular emparelhar parear emparejar conexao conexion conectado enlazar: connect pair session',
+  'desconectar desligar desvincular: disconnect',
+  'sair salir: disconnect sent out',
+  'atribuir asignar passar pasar transferir encaminhar derivar entregar: assign',
+  'recusar rejeitar negar rechazar denegar recusado rechazado negado: reject',
+  'dizer_nao dizer_que_nao decir_no decir_que_no: reject',
+  'dizer_sim dizer_que_sim decir_si decir_que_si: approve',
+  'aprovar aprobar aprovacao aprobacion aceitar aceptar autorizar: approve',
+  'criar crear montar armar: create',
+  'novo nova nuevo nueva: new',
+  'novedad novidade: news notification',
+  'de_novo de_nuevo otra_vez outra_vez: again',
+  'por_que: why failure',
+  'todo toda todos todas: all',
+  'quantos quantas cuantos cuantas quanto cuanto cuanta quanta: howmany',
+  'quem quien quienes: who',
+  'outro outra otro otra: another different',
+  'mudar cambiar alterar modificar editar atualizar actualizar corrigir corregir ajustar: change update',
+  'nome nombre renomear renombrar: name rename',
   'apagar excluir deletar remover tirar quitar eliminar borrar: delete remove',
-  'cancelar cancelamento cancelacion encerrar: cancel',
-  'adicionar acrescentar anadir agregar colocar poner incluir: add create',
-  'convidar convite invitar invitacion: invite',
-  'configurar configuracao configuracion ajuste ajustar: settings',
-  'ativar activar ligar: activate',
-  'desativar desactivar apagado: deactivate',
-  'mostrar exibir: show',
-  'visto lido leido leida ler leer: read',
-  'nivel camada classificacao ouro oro prata plata: tier',
-  'fuso huso horario: timezone',
-  'comecar empezar iniciar inicio: onboarding',
-  'sino notificacao notificacion aviso: notification',
+  'cancelar cancelamento cancelacion encerrar anular: cancel',
+  'adicionar acrescentar anadir agregar incluir sumar: add create',
+  'convidar convite invitar invitacion convidado invitado: invite invitation',
+  'configurar configuracao configuracion ajuste: settings',
+  'ativar activar habilitar encender: activate enable',
+  'desativar desactivar deshabilitar: deactivate off',
+  'mostrar exibir aparecer: show',
+  'visto lido leido leida ler leer: read seen',
+  'nao_lida no_leido nao_lido no_leida: unread',
+  'fixar fijar: pin',
+  'endereco direccion: address',
+  'saude salud: health',
+  'estado situacao situacion: status',
+  'uso usar consumo gasto gastei: usage',
+  'limite cota: limit',
+  'restante restar restam sobrar sobram quedan queda falta faltam faltan: left remaining',
+  'estatistica estadistica metrica relatorio informe reporte resultado desempenho rendimiento numero: statistics report',
+  'resumo resumen: overview summary',
+  'vencer vencido venceu vencio expirar expirado caducar caduco: expire',
+  'mes mensal mensual: month',
+  'media promedio: average',
+  'link enlace: link',
+  'foto imagem imagen figura desenho dibujo: image picture',
+  'ordem_dos ordem_das orden_de: order reorder',
+  'pedir pediu pidio solicitar solicitacao solicitud: request ask',
+  'buscar procurar encontrar achar: find search',
+  'esperar esperando aguardar pendente pendiente espera: waiting pending',
+  'chegar llegar: arrive came',
+  'volta vuelta voltar volver regresar: back',
+  'categoria: category',
+  'campo campos: field',
+  'texto textos: text',
+  'email mail correo: email',
+  'regra regla: rule',
 ]
 
 /** Of these languages alone: one of them tells which language a query is in. */
-const smallWords = new Set(
+export const smallWords = new Set(
+  // Portuguese
   (
-    'o os um uma uns umas de da das dos em na nas nos pro pra para por pelo pela com sem que quem qual quais quanto quanta ' +
-    'quantos quantas onde quando como porque meu meus minha minhas seu sua seus suas ele ela eles elas esta este isso essa ' +
-    'esse foi sao nao mais muito todo toda todos todas ja ate e ou se eu voce quero quer querem preciso tem ter alguma alguem coisa ' +
-    'el la los las un una unos unas del al en con sin quien cual cuales cuanto cuanta cuantos cuantas donde cuando porque ' +
-    'mi mis su sus esta este eso esa ese fue son no mas mucho todo todos ya hasta y si yo usted quiero quiere quieren algo alguien necesito tiene tengo ' +
-    'hay estan estoy les nos lo le ha han hice fizeram'
+    'o os um uma uns umas de da das dos em na nas nos num numa pro pra para por pelo pela pelos pelas com sem que qual quais ' +
+    'onde quando como porque meu meus minha minhas seu sua seus suas nosso nossa nossos nossas ele ela ' +
+    'eles elas esta este isso isto essa esse deste desta desse dessa neste nesta foi sao nao mais muito muita ja ate e ou ' +
+    'se eu voce voces quero quer querem preciso tem ter temos tenho alguma algum alguem coisa lhe mim gente vai vou estou estao ' +
+    'estava posso pode podem queria gostaria ainda tambem agora entao passado passada ano proprio propria vez ' +
+    // Spanish
+    'el la los las un una unos unas del al en con sin cual cuales donde cuando porque ' +
+    'mi mis su sus nuestro nuestra nuestros nuestras esta este eso esa ese estos estas fue son no mas mucho mucha ya ' +
+    'hasta y si yo usted ustedes quiero quiere quieren algo alguien necesito tiene tengo tenemos hay estan estoy les nos lo le ha han ' +
+    'puedo puede puedes pueden quisiera hago faco favor ahora tambien mismo misma pasado pasada vez desde cada hice fizeram'
   ).split(' '),
 )
 /** English has them as well. */
-const sharedWords = new Set([
-  'a',
-  'as',
-  'do',
-  'no',
-  'me',
-  'plan',
-  'video',
-  'chat',
-  'son',
-  'se',
-  'eu',
-  'o',
-  'e',
-  'y',
-  'on',
-  'time',
-])
+const sharedWords = new Set(
+  'a as do no me plan video chat son se eu o e y on time mail ha can pin pro site look'.split(' '),
+)
 
-/** What is cut off, so that "campanhas" and "campanha", "enviei" and "enviar" are one word. */
-const endings =
-  /(?:mente|coes|cao|ciones|cion|amentos?|amientos?|imientos?|ando|endo|iendo|indo|ad[oa]s?|id[oa]s?|aram|eram|iram|aron|ieron|ar|er|ir|ei|ou|eu|iu|am|em|an|en|as|es|os|is|a|e|o|s|i)$/
-
-const cut = (word: string): string => {
-  const left = word.replace(endings, '')
-  return left.length >= 3 ? left : word
+export interface Meant {
+  /** Stems of which one is meant. */
+  stems: readonly string[]
+  /** Where its first word stands. */
+  at: number
 }
 
-const meanings = new Map<string, string[]>()
-for (const each of lines) {
-  const [words, english] = each.split(': ') as [string, string]
-  for (const word of words.split(' ')) {
-    const known = meanings.get(cut(word)) ?? []
-    meanings.set(cut(word), [...new Set([...known, ...english.split(' ').map(stem)])])
+/** For each of the words that it stands for, what it may mean. */
+type Meaning = readonly (readonly string[])[]
+
+/** What words mean, made of the lines of all sections and of those that every trade has. */
+export class Dictionary {
+  readonly #roots = new Map<string, Meaning>()
+  /** By whole words, which come first: `pedido` is an order, whatever `pedir` means. */
+  readonly #words = new Map<string, Meaning>()
+  /** How many words at most are read as one that begin with a root. */
+  readonly #longest = new Map<string, number>()
+
+  constructor(lines: readonly string[]) {
+    for (const line of [...everywhere, ...lines]) {
+      const [words, english] = line.split(': ') as [string, string]
+      const meaning = english.split(' & ').map((each) => each.split(' ').map(stem))
+      for (const word of words.split(' ')) {
+        const roots = word.split('_').map(rootOf)
+        const [first] = roots as [string]
+        this.#longest.set(first, Math.max(roots.length, this.#longest.get(first) ?? 1))
+        add(this.#roots, roots.join('_'), meaning)
+        if (roots.length === 1) add(this.#words, word, meaning)
+      }
+    }
+  }
+
+  has(word: string): boolean {
+    return this.#meaningOf(word) !== undefined
+  }
+
+  #meaningOf(word: string): Meaning | undefined {
+    const words = this.#words
+    return words.get(word) ?? words.get(word.replace(/s$/, '')) ?? this.#roots.get(rootOf(word))
+  }
+
+  /** Whether words without accents are English: its small words outnumber those of the others, or all are known to it. */
+  isEnglish(words: readonly string[], isKnown: (word: string) => boolean): boolean {
+    const own = words.filter((word) => smallWords.has(word) && !sharedWords.has(word)).length
+    const english = words.filter((word) => stopWords.has(word) && !sharedWords.has(word)).length
+    return own === english
+      ? own === 0 && words.every((word) => isKnown(word) || !this.has(word))
+      : own < english
+  }
+
+  /** Words, and several of them that are read as one, by what they mean; what is unknown is a name, or alike everywhere. */
+  unitsOf(words: readonly string[]): Meant[] {
+    const roots = words.map(rootOf)
+    const units: Meant[] = []
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at]!
+      const several = this.#severalAt(roots, at)
+      if (several) {
+        for (const stems of several.meaning) units.push({ stems, at })
+        at += several.length - 1
+      } else if (word.length > 1 && !smallWords.has(word)) {
+        const [first = [], ...others] = this.#meaningOf(word) ?? []
+        units.push({ stems: [...first, stem(word)], at }, ...others.map((stems) => ({ stems, at })))
+      }
+    }
+    return units
+  }
+
+  #severalAt(roots: readonly string[], at: number): { meaning: Meaning; length: number } | null {
+    for (let length = this.#longest.get(roots[at]!) ?? 1; length > 1; length--) {
+      const meaning = this.#roots.get(roots.slice(at, at + length).join('_'))
+      if (meaning && at + length <= roots.length) return { meaning, length }
+    }
+    return null
   }
 }
 
-export interface Translated {
-  /** For each word that is known here, the stems of English words that it may mean. */
-  likes: string[][]
-  /** The words themselves, for names and for what is called alike everywhere. */
-  kept: string[]
-}
+/** `#` is any number. */
+const rootOf = (word: string): string => (/^\d+$/.test(word) ? '#' : cut(word))
 
-/**
- * What words without accents mean in English; null where they are English: none of them is a small word of the other
- * languages, and one that means something here is known to English, too.
- */
-export function translated(
-  words: readonly string[],
-  isEnglish: (word: string) => boolean,
-): Translated | null {
-  const isSmall = (word: string): boolean => smallWords.has(word) && !sharedWords.has(word)
-  const isForeign = (word: string): boolean => meanings.has(cut(word)) && !isEnglish(word)
-  if (!words.some(isSmall) && !words.some(isForeign)) return null
-  const kept = words.filter((word) => word.length > 2 && !smallWords.has(word))
-  return { likes: kept.flatMap((word) => (meanings.has(cut(word)) ? [meanings.get(cut(word))!] : [])), kept }
+/** To what a word means by other lines. */
+function add(meanings: Map<string, Meaning>, key: string, meaning: Meaning): void {
+  const known = meanings.get(key) ?? []
+  const places = Math.max(known.length, meaning.length)
+  const both = Array.from({ length: places }, (_, at) => [
+    ...new Set([...(known[at] ?? []), ...(meaning[at] ?? [])]),
+  ])
+  meanings.set(key, both)
 }

@@ -8,6 +8,19 @@ type Question = [text: string, ids: string[]]
 const questionsIn = (file: string): Question[] =>
   JSON.parse(readFileSync(new URL(`./${file}.json`, import.meta.url), 'utf8'))
 const questions = questionsIn('questions')
+
+type Spoken = { ids: string[] } & Record<'en' | 'pt' | 'es', string>
+const spokenIn = (file: string) =>
+  JSON.parse(readFileSync(new URL(`./${file}.json`, import.meta.url), 'utf8'))
+/**
+ * `tuned` and `untouched` were written before their author had read the words of the search. By the first half it was
+ * tuned; of the other only sums were looked at, but often, by one who knew the questions: it flatters. `later` was written
+ * when the tuning was over, about operations that no question was about, and is the best guess at what others will find.
+ * Tune by neither: what is found less of got worse where nobody looked.
+ */
+const heldOut: Record<'tuned' | 'untouched' | 'later', Spoken[]> = spokenIn('questions-held-out')
+/** By these the search was tuned as well. */
+const tuning: Spoken[] = spokenIn('questions-tuning')
 const registry = await loadRegistry()
 const search = OperationSearch.of(registry)
 const all = new Set(registry.operations)
@@ -42,6 +55,97 @@ describe('a merchant’s words', () => {
   test('four of five are the very first', () => {
     const firsts = questions.filter(([text, ids]) => ids.includes(first(text, 1)[0]!))
     expect(firsts.length).toBeGreaterThanOrEqual(questions.length * 0.8)
+  })
+
+  test('the held-out questions are 40, and about operations that exist', () => {
+    expect(heldOut.tuned.length + heldOut.untouched.length).toBe(40)
+    const asked = [...Object.values(heldOut).flat(), ...tuning]
+    expect(asked.flatMap(({ ids }) => ids).filter((id) => !registry.byId(id))).toEqual([])
+  })
+
+  const reached: [
+    name: keyof typeof heldOut | 'tuning',
+    language: 'en' | 'pt' | 'es',
+    five: number,
+    first: number,
+  ][] = [
+    ['tuned', 'en', 20, 20],
+    ['tuned', 'pt', 20, 19],
+    ['tuned', 'es', 20, 19],
+    ['untouched', 'en', 19, 14],
+    ['untouched', 'pt', 19, 16],
+    ['untouched', 'es', 18, 15],
+    ['later', 'en', 34, 28],
+    ['later', 'pt', 33, 24],
+    ['later', 'es', 33, 25],
+    ['tuning', 'en', 130, 115],
+    ['tuning', 'pt', 135, 107],
+    ['tuning', 'es', 135, 104],
+  ]
+  test.each(reached)(
+    '%s in %s: %i are found among the first five, %i first',
+    (name, language, five, firsts) => {
+      const asked = name === 'tuning' ? tuning : heldOut[name]
+      const places = asked.map(({ ids, [language]: text }) => first(text).findIndex((id) => ids.includes(id)))
+      const missed = asked.filter((_, at) => places[at] === -1).map(({ [language]: text }) => text)
+      expect(asked.length - missed.length, missed.join('\n')).toBeGreaterThanOrEqual(five)
+      expect(places.filter((place) => place === 0).length).toBeGreaterThanOrEqual(firsts)
+    },
+  )
+
+  describe('however it is said', () => {
+    const said: [id: string, ...ways: string[]][] = [
+      ['post_campaigns_lists', 'create a contact list', 'make a list of contacts', 'contact list, make one'],
+      [
+        'post_campaigns_lists',
+        'how do I set up a new contact list?',
+        'como faço para criar uma lista de contatos?',
+      ],
+      [
+        'delete_bundles_by_id',
+        'get rid of a kit',
+        'throw a kit out',
+        'take a kit away',
+        'quiero borrar un combo',
+      ],
+      [
+        'post_newsletter_settings',
+        'turn the popup off',
+        'switch off the popup',
+        'shut the pop-up down',
+        'desligar o popup',
+      ],
+      [
+        'get_messaging_templates',
+        'my message templates',
+        'show my message templates',
+        'mis plantillas de mensaje',
+      ],
+      [
+        'post_product_exchanges_requests_by_id_approve',
+        'say yes to the return',
+        'aceptar un cambio',
+        'aprovar uma troca',
+      ],
+      [
+        'post_inbox_conversations_by_id_messages',
+        'reply to a customer in the chat',
+        'responderle a un cliente en el chat',
+      ],
+    ]
+    test.each(said)('%s', (id, ...ways) => {
+      expect(ways.map((way) => first(way, 1)[0])).toEqual(ways.map(() => id))
+    })
+
+    test('how something is does not say what is to be done', () => {
+      expect(first('¿mi WhatsApp sigue conectado?', 1)).toEqual(['get_messaging_session'])
+      expect(first('which campaigns are paused?', 1)[0]).toMatch(/^get_/)
+    })
+
+    test('one word that another language has makes no question foreign', () => {
+      // "Ouro" is gold.
+      expect(first('she wants our messages again')).not.toContain('post_inbox_conversations_by_id_tier')
+    })
   })
 
   test('what is called as asked comes before what undoes it', () => {
