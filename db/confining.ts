@@ -6,21 +6,41 @@ import {
   type DeleteQueryNode,
   type IdentifierNode,
   type JoinNode,
+  type KyselyPlugin,
   OnNode,
   type OperationNode,
   OperationNodeTransformer,
   type OperatorNode,
   ParensNode,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
   type ReferenceNode,
+  type RootOperationNode,
   type SelectQueryNode,
   type TableNode,
+  type UnknownRow,
   type UpdateQueryNode,
   type ValueNode,
   WhereNode,
 } from 'kysely'
+import { tenantColumn } from './tables.ts'
 
 /** A statement tried to look over the wall: a fault of our code, never of a caller. */
 export class WallError extends Error {}
+
+export class Confined implements KyselyPlugin {
+  readonly #transformer: OperationNodeTransformer
+  constructor(transformer: OperationNodeTransformer) {
+    this.#transformer = transformer
+  }
+  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
+    return this.#transformer.transformNode(node)
+  }
+  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    return result
+  }
+}
 
 export abstract class Confining extends OperationNodeTransformer {
   /** Of a table node, through its alias; null for one that is of no store. */
@@ -116,4 +136,14 @@ export function aliasName(node: OperationNode): string | null {
   if (node.kind !== 'AliasNode') return null
   const alias = (node as unknown as { alias: OperationNode }).alias
   return alias.kind === 'IdentifierNode' ? (alias as IdentifierNode).name : null
+}
+
+const tableMention = /\b(?:from|join|into|update|only|table|using)\s+"?([a-z_]+)"?(?!\s*\()/gi
+
+/** The first table of the database that a piece of raw SQL names, or null. */
+export function namesTable(fragment: string): string | null {
+  for (const [, name] of fragment.matchAll(tableMention)) {
+    if (name && tenantColumn(name.toLowerCase()) !== null) return name
+  }
+  return null
 }

@@ -11,27 +11,21 @@ import {
   ColumnNode,
   type ColumnUpdateNode,
   type InsertQueryNode,
-  type KyselyPlugin,
   type MergeQueryNode,
   type OperationNode,
   OperatorNode,
-  type PluginTransformQueryArgs,
-  type PluginTransformResultArgs,
   PrimitiveValueListNode,
-  type QueryResult,
   RawNode,
   ReferenceNode,
-  type RootOperationNode,
   SelectionNode,
   type SelectQueryNode,
   TableNode,
-  type UnknownRow,
   type UpdateQueryNode,
   ValueListNode,
   ValueNode,
   type ValuesNode,
 } from 'kysely'
-import { aliasName, Confining, tableName, WallError } from './confining.ts'
+import { aliasName, Confined, Confining, namesTable, tableName, WallError } from './confining.ts'
 import { tenantColumn } from './tables.ts'
 
 export { WallError }
@@ -39,16 +33,9 @@ export { WallError }
 const storeColumn = 'store_id'
 const equals = OperatorNode.create('=')
 
-export class TenantWall implements KyselyPlugin {
-  readonly #transformer: WallTransformer
+export class TenantWall extends Confined {
   constructor(storeId: unknown) {
-    this.#transformer = new WallTransformer(storeId)
-  }
-  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
-    return this.#transformer.transformNode(node)
-  }
-  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
-    return result
+    super(new WallTransformer(storeId))
   }
 }
 
@@ -134,14 +121,4 @@ class WallTransformer extends Confining {
 function refuseStoreColumn(update: ColumnUpdateNode): void {
   const column = update.column.kind === 'ColumnNode' ? (update.column as ColumnNode).column.name : null
   if (column === storeColumn) throw new WallError('A row cannot move to another store')
-}
-
-const tableMention = /\b(?:from|join|into|update|only|table|using)\s+"?([a-z_]+)"?(?!\s*\()/gi
-
-/** The first table of the database that a piece of raw SQL names, or null. */
-function namesTable(fragment: string): string | null {
-  for (const [, name] of fragment.matchAll(tableMention)) {
-    if (name && tenantColumn(name.toLowerCase()) !== null) return name
-  }
-  return null
 }

@@ -5,20 +5,14 @@
 import {
   BinaryOperationNode,
   ColumnNode,
-  type KyselyPlugin,
   type OperationNode,
   OperatorNode,
-  type PluginTransformQueryArgs,
-  type PluginTransformResultArgs,
-  type QueryResult,
   RawNode,
   ReferenceNode,
-  type RootOperationNode,
   TableNode,
-  type UnknownRow,
   ValueNode,
 } from 'kysely'
-import { aliasName, Confining, tableName } from '../confining.ts'
+import { aliasName, Confined, Confining, tableName } from '../confining.ts'
 import type { Database } from '../database.ts'
 import { tenantColumn } from '../tables.ts'
 
@@ -46,7 +40,7 @@ export async function livingStores(database: Database): Promise<string[] | null>
 
 /** The same database, whose statements by the builder see these stores alone. */
 export function among(database: Database, stores: readonly string[]): Database {
-  const root = database.root.withPlugin(new Among(stores))
+  const root = database.root.withPlugin(new Confined(new AmongTransformer(stores)))
   const made: Database = {
     kind: database.kind,
     root,
@@ -62,19 +56,6 @@ export function among(database: Database, stores: readonly string[]): Database {
     close: () => database.close(),
   }
   return made
-}
-
-class Among implements KyselyPlugin {
-  readonly #transformer: AmongTransformer
-  constructor(stores: readonly string[]) {
-    this.#transformer = new AmongTransformer(stores)
-  }
-  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
-    return this.#transformer.transformNode(node)
-  }
-  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
-    return result
-  }
 }
 
 class AmongTransformer extends Confining {

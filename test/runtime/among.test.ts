@@ -1,7 +1,9 @@
 /** Statements over all stores that see some of them alone, as where a node of a cluster is gone. */
-import { sql } from 'kysely'
+import { OperationNodeTransformer, type RawNode, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { among, livingStores } from '#db/citus/living'
+import { Confined, namesTable } from '#db/confining'
+import { tenantColumn } from '#db/tables'
 import { SystemContext } from '#runtime/context'
 import { runEverywhere } from '#runtime/jobs/everywhere'
 import { testApp } from '#test/support/app'
@@ -57,6 +59,40 @@ test('in a transaction as well', async () => {
     .transaction()
     .execute((tx) => tx.selectFrom('stores').select('id').execute())
   expect(seen).toEqual([{ id: one.id }])
+})
+
+/** Raw SQL over all stores waits for a node that is gone: what only tidies up, and comes again. */
+const waiting = ['files-clean', 'notifications-prune', 'widget-events-prune']
+
+test('what the clock runs over all stores is written with the builder, so that it can be kept to some', async () => {
+  class Naming extends OperationNodeTransformer {
+    readonly named = new Set<string>()
+    protected override transformRaw(node: RawNode): RawNode {
+      for (const fragment of node.sqlFragments) {
+        const table = namesTable(fragment)
+        if (table && tenantColumn(table) !== 'system') this.named.add(table)
+      }
+      return super.transformRaw(node)
+    }
+  }
+  const found: string[] = []
+  const clocked = app.registry.jobs.filter(
+    ({ store, spec }) => !store && spec.everySeconds && !spec.sandboxOnly,
+  )
+  expect(clocked.length).toBeGreaterThan(20)
+  for (const { name, spec } of clocked) {
+    const naming = new Naming()
+    const root = confined.root.withPlugin(new Confined(naming))
+    const system = new SystemContext(
+      { ...app.services, database: { ...confined, root } },
+      app.services.log,
+      'a-request',
+    )
+    const attempt = { jobId: one.id, number: 1, isLast: false, signal: new AbortController().signal }
+    await spec.run(system as never, {} as never, attempt)
+    if (naming.named.size > 0) found.push(name)
+  }
+  expect(found.sort()).toEqual(waiting)
 })
 
 test('a job that fails while all nodes answer has failed, and is run once', async () => {

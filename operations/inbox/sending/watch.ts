@@ -10,10 +10,13 @@ export async function stuckConversations(
   ctx: SystemContext,
 ): Promise<{ store_id: string; conversation_id: string }[]> {
   const now = ctx.now()
-  const { rows } = await sql<{ store_id: string; conversation_id: string }>`
-    select distinct m.store_id, m.conversation_id from inbox_messages m
-    where m.status = 'queued' and m.created_at <= ${new Date(now.getTime() - stuckAfterMs)}::timestamptz
-      and (m.not_before is null or m.not_before <= ${now}::timestamptz)
-    limit ${atOnce}`.execute(ctx.root)
-  return rows
+  return ctx.root
+    .selectFrom('inbox_messages')
+    .select(['store_id', 'conversation_id'])
+    .distinct()
+    .where('status', '=', sql.lit('queued'))
+    .where('created_at', '<=', new Date(now.getTime() - stuckAfterMs))
+    .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
+    .limit(atOnce)
+    .execute()
 }

@@ -1,5 +1,4 @@
 /** The merchant's switch, and what happens when the official number goes. */
-import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -66,10 +65,26 @@ export async function noticeConnection(ctx: Context): Promise<void> {
 
 /** Stores whose inbox and official number do not agree. */
 export async function storesToNotice(ctx: SystemContext): Promise<string[]> {
-  const { rows } = await sql<{ store_id: string }>`
-    select i.store_id from inbox_settings i
-    where i.is_enabled and i.is_cut_off = exists (
-      select 1 from messaging_connections c
-      where c.store_id = i.store_id and c.type = 'official' and c.status = 'connected')`.execute(ctx.root)
+  const rows = await ctx.root
+    .selectFrom('inbox_settings as i')
+    .select('i.store_id')
+    .where('i.is_enabled', '=', true)
+    .where((eb) =>
+      eb(
+        'i.is_cut_off',
+        '=',
+        eb
+          .exists(
+            eb
+              .selectFrom('messaging_connections as c')
+              .select('c.store_id')
+              .whereRef('c.store_id', '=', 'i.store_id')
+              .where('c.type', '=', 'official')
+              .where('c.status', '=', 'connected'),
+          )
+          .$castTo<boolean>(),
+      ),
+    )
+    .execute()
   return rows.map((row) => row.store_id)
 }

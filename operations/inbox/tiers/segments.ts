@@ -56,12 +56,17 @@ async function recalculateSome(tx: Context): Promise<boolean> {
 
 /** Stores in which it is past 03:00 of a day that was not computed yet. */
 export async function storesForTheNight(ctx: SystemContext): Promise<{ storeId: string; day: string }[]> {
-  const { rows } = await sql<{ store_id: string; day: string }>`
-    select s.id as store_id, (${ctx.now()}::timestamptz at time zone s.timezone)::date as day
-    from stores s left join inbox_runs r on r.store_id = s.id and r.kind = 'segments'
-    where extract(hour from ${ctx.now()}::timestamptz at time zone s.timezone) >= 3
-      and (r.night is null or r.night < (${ctx.now()}::timestamptz at time zone s.timezone)::date)
-      and exists (select 1 from contacts k where k.store_id = s.id)`.execute(ctx.root)
+  const local = sql`${ctx.now()}::timestamptz at time zone s.timezone`
+  const rows = await ctx.root
+    .selectFrom('stores as s')
+    .leftJoin('inbox_runs as r', (on) => on.onRef('r.store_id', '=', 's.id').on('r.kind', '=', 'segments'))
+    .select(['s.id as store_id', sql<string>`(${local})::date`.as('day')])
+    .where(sql<boolean>`extract(hour from ${local}) >= 3`)
+    .where(sql<boolean>`(r.night is null or r.night < (${local})::date)`)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('contacts as k').select('k.id').whereRef('k.store_id', '=', 's.id')),
+    )
+    .execute()
   return rows.map((row) => ({ storeId: row.store_id, day: row.day }))
 }
 

@@ -56,10 +56,21 @@ const trialKey = (days: number, endsAt: Date): string => `trial-ending:${days}:$
 async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
   const now = sql<Date>`${ctx.now()}::timestamptz`
   // The key that `tellOfTrial` makes: whom it was told already is left alone.
-  const told = (
-    days: number,
-  ) => sql<boolean>`exists (select 1 from notifications n where n.store_id = b.store_id
-    and n.dedupe_key = ${`trial-ending:${days}:`} || iso(b.trial_ends_at))`
+  const told = (days: number) => {
+    const notices = ctx.root
+      .selectFrom('notifications as n')
+      .select('n.id')
+      .where(sql<boolean>`n.store_id = b.store_id`)
+      .where(sql<boolean>`n.dedupe_key = ${`trial-ending:${days}:`} || iso(b.trial_ends_at)`)
+    return sql<boolean>`exists (${notices})`
+  }
+  const cycle = ctx.root
+    .selectFrom('usage_cycles as u')
+    .select('u.store_id')
+    .where(sql<boolean>`u.store_id = b.store_id`)
+    .where('u.starts_at', '<=', now)
+    .where('u.ends_at', '>', now)
+  const hasCycle = sql<boolean>`exists (${cycle})`
   const rows = await ctx.root
     .selectFrom('subscriptions as b')
     .select('b.store_id')
@@ -70,9 +81,9 @@ async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
         or (b.trial_ends_at > ${now} + interval '24 hours' and b.trial_ends_at <= ${now} + interval '72 hours'
           and not ${told(3)})
       when 'paused' then b.paused_at + interval '2160 hours' <= ${now}
-      when 'cancelled' then b.ends_at <= ${now} or not ${hasCycle(now)}
-      when 'past-due' then b.grace_ends_at <= ${now} or ${isChanging(now)} or not ${hasCycle(now)}
-      when 'active' then b.paused_at <= ${now} or ${isChanging(now)} or not ${hasCycle(now)}
+      when 'cancelled' then b.ends_at <= ${now} or not ${hasCycle}
+      when 'past-due' then b.grace_ends_at <= ${now} or ${isChanging(now)} or not ${hasCycle}
+      when 'active' then b.paused_at <= ${now} or ${isChanging(now)} or not ${hasCycle}
         or (b.provider is null and b.current_period_end <= ${now})
       else false end`)
     .orderBy('b.store_id')
@@ -83,9 +94,6 @@ async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
 
 const isChanging = (now: ReturnType<typeof sql<Date>>) =>
   sql<boolean>`coalesce((b.scheduled_change ->> 'effectiveAt')::timestamptz <= ${now}, false)`
-
-const hasCycle = (now: ReturnType<typeof sql<Date>>) => sql<boolean>`exists (select 1 from usage_cycles u
-  where u.store_id = b.store_id and u.starts_at <= ${now} and u.ends_at > ${now})`
 
 /** At the provider too: a page there may outlive what it was priced on. */
 async function expireCheckouts(ctx: SystemContext): Promise<void> {
