@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { PGlite } from '@electric-sql/pglite'
+import { dataDir } from '@electric-sql/pglite-prepopulatedfs'
 import { Kysely, PGliteDialect } from 'kysely'
 import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -16,7 +17,7 @@ const lowerKeys = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 async function outbox() {
-  const pglite = await PGlite.create('memory://')
+  const pglite = await PGlite.create('memory://', { loadDataDir: await dataDir() })
   const db = new Kysely<SandboxMailTables>({ dialect: new PGliteDialect({ pglite }) })
   await up(db)
   return db
