@@ -10,6 +10,9 @@ import { openDemo, pathOf } from './demo.ts'
 const registry = await wholeRegistry()
 const { app, storeId, namesOf, context, readNow, send } = await openDemo()
 
+/** An instant of its own: Citus adds no interval to a column. */
+const later = `'2030-01-01T00:00:00Z'`
+
 /** By the name of a resource that has fields which move: an operation that reads or writes it, and what moves it. */
 const seen = (widget: string, id: string) =>
   `insert into widget_daily (store_id, widget, resource_id, day, impressions, clicks, cart_adds)
@@ -17,7 +20,7 @@ const seen = (widget: string, id: string) =>
    on conflict (store_id, widget, resource_id, day)
    do update set impressions = widget_daily.impressions + 7, clicks = widget_daily.clicks + 3`
 const discount = `update discounts set usage_count = usage_count + 1, discount_total = discount_total + 5,
-  sync_status = 'failed', sync_error = 'Busy', updated_at = updated_at + interval '1 hour' where store_id = $1`
+  sync_status = 'failed', sync_error = 'Busy', updated_at = ${later} where store_id = $1`
 const moving: Record<string, [operation: string, ...statements: string[]]> = {
   MessagingButton: ['get_messaging_button', seen('messaging-button', `''`)],
   Promotion: ['patch_promotions_by_id', discount],
@@ -33,11 +36,11 @@ const moving: Record<string, [operation: string, ...statements: string[]]> = {
   ],
   Look: [
     'post_shop_the_look_looks',
-    `update looks set impressions = impressions + 7, clicks = clicks + 1, health = 'degraded', checked_at = checked_at + interval '1 hour' where store_id = $1`,
+    `update looks set impressions = impressions + 7, clicks = clicks + 1, health = 'degraded', checked_at = ${later} where store_id = $1`,
   ],
   Conversation: [
     'post_inbox_conversations_by_id_pin',
-    `update conversations set unread_count = unread_count + 1, message_count = message_count + 1, last_message_preview = 'Hello?', last_message_at = last_message_at + interval '1 minute', updated_at = updated_at + interval '1 minute' where store_id = $1`,
+    `update conversations set unread_count = unread_count + 1, message_count = message_count + 1, last_message_preview = 'Hello?', last_message_at = ${later}, updated_at = ${later} where store_id = $1`,
   ],
   TierSettings: [
     'get_inbox_tier_settings',
@@ -46,19 +49,16 @@ const moving: Record<string, [operation: string, ...statements: string[]]> = {
   ],
   Campaign: [
     'get_campaigns_by_id',
-    `update campaigns set sent = sent + 1, status = 'sending', updated_at = updated_at + interval '1 hour' where store_id = $1`,
+    `update campaigns set sent = sent + 1, status = 'sending', updated_at = ${later} where store_id = $1`,
   ],
   ContactList: [
     'get_campaigns_lists_by_id',
-    `update contact_lists set size = size + 1, updated_at = updated_at + interval '1 hour' where store_id = $1`,
+    `update contact_lists set size = size + 1, updated_at = ${later} where store_id = $1`,
   ],
-  Automation: [
-    'get_automations_by_id',
-    `update automations set updated_at = updated_at + interval '1 hour' where store_id = $1`,
-  ],
+  Automation: ['get_automations_by_id', `update automations set updated_at = ${later} where store_id = $1`],
   Template: [
     'get_messaging_templates_by_id',
-    `update message_templates set quality = 'red', status = 'paused', updated_at = updated_at + interval '1 hour' where store_id = $1`,
+    `update message_templates set quality = 'red', status = 'paused', updated_at = ${later} where store_id = $1`,
   ],
   StockAlertSettings: [
     'get_stock_notifications_settings',
@@ -66,7 +66,7 @@ const moving: Record<string, [operation: string, ...statements: string[]]> = {
   ],
   StockSubscription: [
     'get_stock_notifications_by_notificationId',
-    `update stock_subscriptions set status = 'failed', reason = 'expired', updated_at = updated_at + interval '1 hour' where store_id = $1`,
+    `update stock_subscriptions set status = 'failed', reason = 'expired', updated_at = ${later} where store_id = $1`,
   ],
   NewsletterSettings: [
     'get_newsletter_settings',
@@ -74,13 +74,10 @@ const moving: Record<string, [operation: string, ...statements: string[]]> = {
   ],
   ExchangeRequest: [
     'get_product_exchanges_requests_by_id',
-    `update exchange_requests set updated_at = updated_at + interval '1 hour' where store_id = $1`,
+    `update exchange_requests set updated_at = ${later} where store_id = $1`,
   ],
-  StoreRecord: ['get_store', `update stores set updated_at = updated_at + interval '1 hour' where id = $1`],
-  Store: [
-    'get_store_information',
-    `update stores set updated_at = updated_at + interval '1 hour' where id = $1`,
-  ],
+  StoreRecord: ['get_store', `update stores set updated_at = ${later} where id = $1`],
+  Store: ['get_store_information', `update stores set updated_at = '2030-02-01T00:00:00Z' where id = $1`],
 }
 
 /** Of these nothing in our tables moves alone: the clock and providers do. */

@@ -272,7 +272,7 @@ describe('read, change, send back', async () => {
     await app.drainJobs()
     await app.database.query(
       `update discounts set usage_count = 7, discount_total = 12,
-        updated_at = updated_at + interval '1 hour' where id = $1`,
+        updated_at = '2030-01-01T00:00:00Z' where id = $1`,
       [made.body.id],
     )
     const params = { id: made.body.id }
