@@ -21,6 +21,7 @@ const page = (guides: Guides): string => `<!doctype html>
 <title>Merchant API reference</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/reference.css">
+<link rel="preload" as="fetch" href="/v1/openapi.json" crossorigin="anonymous">
 </head>
 <body>
 ${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
@@ -70,7 +71,6 @@ const script = `Scalar.createApiReference('#reference', {
   agent: { disabled: true },
   mcp: { disabled: true },
   showDeveloperTools: 'never',
-  showToolbar: 'never',
   hideClientButton: true,
   showOperationId: true,
 })
