@@ -106,6 +106,8 @@ noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
   --scalar-color-purple: #6b3fd4 }
 .dark-mode.dark-mode { --scalar-color-2: #b5b5b5; --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7b7b }
 .scalar-app button.p-0\\.75 { min-width: 24px; min-height: 24px }
+/* A link leads to a whole section, which gets the focus to be read and cannot be pressed. */
+.scalar-app section[tabindex="-1"]:focus-visible { outline: none }
 `
 
 const guideStyle = `:root { color-scheme: light dark }
