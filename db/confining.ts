@@ -50,7 +50,7 @@ export abstract class Confining extends OperationNodeTransformer {
 
   protected override transformSelectQuery(node: SelectQueryNode): SelectQueryNode {
     const confined = super.transformSelectQuery(node)
-    return { ...confined, ...this.where(confined, confined.from?.froms ?? []) }
+    return { ...confined, ...this.#where(confined, confined.from?.froms ?? []) }
   }
 
   protected override transformJoin(node: JoinNode): JoinNode {
@@ -68,19 +68,19 @@ export abstract class Confining extends OperationNodeTransformer {
   protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
     const confined = super.transformUpdateQuery(node)
     const tables = [...(confined.table ? [confined.table] : []), ...(confined.from?.froms ?? [])]
-    return { ...confined, ...this.where(confined, tables) }
+    return { ...confined, ...this.#where(confined, tables) }
   }
 
   protected override transformDeleteQuery(node: DeleteQueryNode): DeleteQueryNode {
     const confined = super.transformDeleteQuery(node)
     return {
       ...confined,
-      ...this.where(confined, [...confined.from.froms, ...(confined.using?.tables ?? [])]),
+      ...this.#where(confined, [...confined.from.froms, ...(confined.using?.tables ?? [])]),
     }
   }
 
   /** Kysely shows a sub-query once for each level around it: what it has already is not added again. */
-  protected where({ where, joins = [] }: Joined, tables: readonly OperationNode[]): { where?: WhereNode } {
+  #where({ where, joins = [] }: Joined, tables: readonly OperationNode[]): { where?: WhereNode } {
     // It keeps rows of the other side alone, without a store, which a condition behind the join would drop.
     const keepsOther = joins.find(({ joinType }) => /Right|Full/.test(joinType))
     if (keepsOther && [...tables, ...joins.map(({ table }) => table)].some((each) => this.condition(each))) {

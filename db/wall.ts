@@ -7,6 +7,7 @@
  * - raw SQL may hold expressions, but naming a table of the database in it is refused
  */
 import {
+  AndNode,
   BinaryOperationNode,
   ColumnNode,
   type ColumnUpdateNode,
@@ -16,6 +17,7 @@ import {
   type OnConflictNode,
   type OperationNode,
   OperatorNode,
+  ParensNode,
   PrimitiveValueListNode,
   RawNode,
   ReferenceNode,
@@ -26,6 +28,7 @@ import {
   ValueListNode,
   ValueNode,
   type ValuesNode,
+  WhereNode,
 } from 'kysely'
 import { aliasName, Confined, Confining, namesTable, tableName, WallError } from './confining.ts'
 import { tenantColumn } from './tables.ts'
@@ -34,6 +37,8 @@ export { WallError }
 
 const storeColumn = 'store_id'
 const equals = OperatorNode.create('=')
+const storeOf = (table: string): ReferenceNode =>
+  ReferenceNode.create(ColumnNode.create(storeColumn), TableNode.create(table))
 
 export class TenantWall extends Confined {
   constructor(storeId: unknown) {
@@ -78,10 +83,17 @@ class WallTransformer extends Confining {
   /** What it conflicts with may be another store's row, by a key that is one over all stores. */
   #own(conflict: OnConflictNode, table: OperationNode): OnConflictNode {
     for (const update of conflict.updates ?? []) refuseStoreColumn(update)
-    const { where } = this.where({ ...(conflict.updateWhere ? { where: conflict.updateWhere } : {}) }, [
-      table,
-    ])
-    return { ...conflict, ...(where ? { updateWhere: where } : {}) }
+    // By what is inserted: behind an insert from a select a cluster takes no value of the conflict's own.
+    const own = BinaryOperationNode.create(
+      storeOf(aliasName(table) ?? tableName(table)!),
+      equals,
+      storeOf('excluded'),
+    )
+    const where = conflict.updateWhere?.where
+    return {
+      ...conflict,
+      updateWhere: WhereNode.create(where ? AndNode.create(ParensNode.create(where), own) : own),
+    }
   }
 
   #fill(values: OperationNode): OperationNode {
