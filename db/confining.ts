@@ -42,22 +42,25 @@ export class Confined implements KyselyPlugin {
   }
 }
 
+type Joined = Pick<SelectQueryNode, 'where' | 'joins'>
+
 export abstract class Confining extends OperationNodeTransformer {
   /** Of a table node, through its alias; null for one that is of no store. */
   protected abstract condition(table: OperationNode): BinaryOperationNode | null
 
   protected override transformSelectQuery(node: SelectQueryNode): SelectQueryNode {
     const confined = super.transformSelectQuery(node)
-    return { ...confined, ...this.#where(confined.where, confined.from?.froms ?? []) }
+    return { ...confined, ...this.#where(confined, confined.from?.froms ?? []) }
   }
 
   protected override transformJoin(node: JoinNode): JoinNode {
     const confined = super.transformJoin(node)
     const condition = this.condition(confined.table)
-    if (!condition || (confined.on && holds(confined.on.on, condition))) return confined
+    if (!condition) return confined
     if (!/^(Inner|Left|LateralInner|LateralLeft)Join$/.test(confined.joinType)) {
       throw new WallError(`${confined.joinType} on a table of a store: write it as an inner or left join`)
     }
+    if (confined.on && holds(confined.on.on, condition)) return confined
     const on = OnNode.create(confined.on ? both(confined.on.on, condition) : condition)
     return { ...confined, on }
   }
@@ -65,19 +68,26 @@ export abstract class Confining extends OperationNodeTransformer {
   protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
     const confined = super.transformUpdateQuery(node)
     const tables = [...(confined.table ? [confined.table] : []), ...(confined.from?.froms ?? [])]
-    return { ...confined, ...this.#where(confined.where, tables) }
+    return { ...confined, ...this.#where(confined, tables) }
   }
 
   protected override transformDeleteQuery(node: DeleteQueryNode): DeleteQueryNode {
     const confined = super.transformDeleteQuery(node)
     return {
       ...confined,
-      ...this.#where(confined.where, [...confined.from.froms, ...(confined.using?.tables ?? [])]),
+      ...this.#where(confined, [...confined.from.froms, ...(confined.using?.tables ?? [])]),
     }
   }
 
   /** Kysely shows a sub-query once for each level around it: what it has already is not added again. */
-  #where(where: WhereNode | undefined, tables: readonly OperationNode[]): { where?: WhereNode } {
+  #where({ where, joins = [] }: Joined, tables: readonly OperationNode[]): { where?: WhereNode } {
+    // It keeps rows of the other side alone, without a store, which a condition behind the join would drop.
+    const keepsOther = joins.find(({ joinType }) => /Right|Full/.test(joinType))
+    if (keepsOther && [...tables, ...joins.map(({ table }) => table)].some((each) => this.condition(each))) {
+      throw new WallError(
+        `${keepsOther.joinType} beside a table of a store: write it as an inner or left join`,
+      )
+    }
     let added: OperationNode | null = null
     for (const table of tables) {
       const one = this.condition(table)
@@ -138,12 +148,36 @@ export function aliasName(node: OperationNode): string | null {
   return alias.kind === 'IdentifierNode' ? (alias as IdentifierNode).name : null
 }
 
-const tableMention = /\b(?:from|join|into|update|only|table|using)\s+"?([a-z_]+)"?(?!\s*\()/gi
+const pieces = /'[^']*'|[(),]|(?:"?\w+"?\s*\.\s*)*"?[a-z_]\w*"?/gi
+const opensList = /^(?:from|join|into|update|only|table|using|lateral)$/i
+const endsList = /^(?:select|where|on|group|order|having|limit|set|values|returning|union|except|intersect)$/i
+const alone = /^\s*([\w."]+)(?:\s+(?:as\s+)?"?\w+"?)?\s*$/i
 
-/** The first table of the database that a piece of raw SQL names, or null. */
-export function namesTable(fragment: string): string | null {
-  for (const [, name] of fragment.matchAll(tableMention)) {
-    if (name && tenantColumn(name.toLowerCase()) !== null) return name
+/** The first table of the database that raw SQL names where a table belongs, or null. Alone, a builder may put it there. */
+export function namesTable(text: string): string | null {
+  const whole = knownTable(alone.exec(text)?.[1] ?? '')
+  if (whole) return whole
+  /** Of each parenthesis that is open: whether it is in a list of tables. */
+  const lists = [false]
+  let isExpected = false
+  for (const [piece] of text.matchAll(pieces)) {
+    if (piece === '(') lists.push(isExpected)
+    else if (piece === ')') lists.pop()
+    else if (piece === ',') isExpected = lists.at(-1) ?? false
+    else if (opensList.test(piece) || endsList.test(piece)) {
+      isExpected = opensList.test(piece)
+      lists.splice(-1, 1, isExpected)
+    } else {
+      const named = isExpected ? knownTable(piece) : null
+      if (named) return named
+      isExpected = false
+    }
   }
   return null
+}
+
+function knownTable(piece: string): string | null {
+  const [name, schema, ...more] = piece.replace(/["\s]/g, '').toLowerCase().split('.').reverse()
+  const isOurs = name && more.length === 0 && (schema ?? 'public') === 'public'
+  return isOurs && tenantColumn(name) !== null ? name : null
 }

@@ -3,17 +3,21 @@
  * and cannot take it off, so that no query depends on somebody remembering a `where`.
  *
  * - tables in FROM, JOIN, USING and sub-queries, and the targets of UPDATE and DELETE, get `store_id = …`
- * - INSERT gets the column `store_id` filled in; naming it oneself is refused
+ * - INSERT gets the column `store_id` filled in; naming it oneself is refused; ON CONFLICT changes the store's rows alone
  * - raw SQL may hold expressions, but naming a table of the database in it is refused
  */
 import {
+  AndNode,
   BinaryOperationNode,
   ColumnNode,
   type ColumnUpdateNode,
+  IdentifierNode,
   type InsertQueryNode,
   type MergeQueryNode,
+  type OnConflictNode,
   type OperationNode,
   OperatorNode,
+  ParensNode,
   PrimitiveValueListNode,
   RawNode,
   ReferenceNode,
@@ -24,6 +28,7 @@ import {
   ValueListNode,
   ValueNode,
   type ValuesNode,
+  WhereNode,
 } from 'kysely'
 import { aliasName, Confined, Confining, namesTable, tableName, WallError } from './confining.ts'
 import { tenantColumn } from './tables.ts'
@@ -32,6 +37,8 @@ export { WallError }
 
 const storeColumn = 'store_id'
 const equals = OperatorNode.create('=')
+const storeOf = (table: string): ReferenceNode =>
+  ReferenceNode.create(ColumnNode.create(storeColumn), TableNode.create(table))
 
 export class TenantWall extends Confined {
   constructor(storeId: unknown) {
@@ -69,6 +76,23 @@ class WallTransformer extends Confining {
       ...walled,
       columns: [...columns, ColumnNode.create(storeColumn)],
       ...(walled.values ? { values: this.#fill(walled.values) } : {}),
+      ...(walled.onConflict?.updates ? { onConflict: this.#own(walled.onConflict, walled.into!) } : {}),
+    }
+  }
+
+  /** What it conflicts with may be another store's row, by a key that is one over all stores. */
+  #own(conflict: OnConflictNode, table: OperationNode): OnConflictNode {
+    for (const update of conflict.updates ?? []) refuseStoreColumn(update)
+    // By what is inserted: behind an insert from a select a cluster takes no value of the conflict's own.
+    const own = BinaryOperationNode.create(
+      storeOf(aliasName(table) ?? tableName(table)!),
+      equals,
+      storeOf('excluded'),
+    )
+    const where = conflict.updateWhere?.where
+    return {
+      ...conflict,
+      updateWhere: WhereNode.create(where ? AndNode.create(ParensNode.create(where), own) : own),
     }
   }
 
@@ -92,15 +116,13 @@ class WallTransformer extends Confining {
   }
 
   protected override transformRaw(node: RawNode): RawNode {
-    for (const fragment of node.sqlFragments) {
-      const named = namesTable(fragment)
-      if (named) {
-        throw new WallError(
-          `Raw SQL names the table ${named}: use sql.table() inside a builder, or the builder`,
-        )
-      }
+    const named = namesTable(node.sqlFragments.join(' ? '))
+    if (named) {
+      throw new WallError(
+        `Raw SQL names the table ${named}: use sql.table() inside a builder, or the builder`,
+      )
     }
-    if (node.parameters.some((each) => tableName(each) !== null)) {
+    if (node.parameters.some((each) => tableName(each) !== null || isTable(each))) {
       throw new WallError('A table inside raw SQL is not confined to its store: use the builder')
     }
     return super.transformRaw(node)
@@ -118,7 +140,12 @@ class WallTransformer extends Confining {
   }
 }
 
+/** As `sql.id` gives it. */
+const isTable = (node: OperationNode): boolean => IdentifierNode.is(node) && tenantColumn(node.name) !== null
+
 function refuseStoreColumn(update: ColumnUpdateNode): void {
-  const column = update.column.kind === 'ColumnNode' ? (update.column as ColumnNode).column.name : null
-  if (column === storeColumn) throw new WallError('A row cannot move to another store')
+  // `set('store_id', …)` refers to it, `set({ store_id: … })` names it.
+  const named = ReferenceNode.is(update.column) ? update.column.column : update.column
+  if (ColumnNode.is(named) && named.column.name === storeColumn)
+    throw new WallError('A row cannot move to another store')
 }

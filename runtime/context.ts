@@ -275,14 +275,19 @@ export class SystemContext {
   readonly requestId: string
   /** Of this process, for the sandbox's clock and its draining of jobs. */
   readonly worker: JobRunner | null
-  constructor(services: Services, log: Logger, requestId: string, worker: JobRunner | null = null) {
+  readonly root: RootDatabase
+  /** `root`: one that sees some stores alone, for looks over all of them; a store's own context asks whom it has to. */
+  constructor(
+    services: Services,
+    log: Logger,
+    requestId: string,
+    { worker = null, root = services.database.root }: { worker?: JobRunner | null; root?: RootDatabase } = {},
+  ) {
     this.services = services
     this.log = log
     this.requestId = requestId
     this.worker = worker
-  }
-  get root(): RootDatabase {
-    return this.services.database.root
+    this.root = root
   }
   get clock(): Clock {
     return this.services.clock

@@ -16,6 +16,11 @@ export interface JobSpec<P extends z.ZodTypeAny, C> {
   concurrency?: number
   /** Runs by the clock. */
   everySeconds?: number
+  /**
+   * What a job of the server does for a store follows from what it finds of that one alone, so that it may be done for some
+   * of them: where a node of a cluster is gone, for those of the others. Left out: one that is not seen may decide.
+   */
+  storeByStore?: boolean
   /** Only where the pages of the sandbox are on. */
   sandboxOnly?: boolean
   /** Why running it twice does no harm. */

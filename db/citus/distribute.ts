@@ -25,16 +25,17 @@ export async function distribute(database: Database, told: Distributing = silent
   const { root } = database.patient
   const standing = await standingOf(database)
   if (!standing) return []
-  const { missing } = standing
   await requireWorkers(root)
   await taking(root, spreadFunctions)
   await taking(root, keepDirectory)
+  // By what lies where now: another may have moved tables meanwhile, and put keys back that must stay.
+  const missing = await taking(root, (tx) => putKeysAside(tx, database))
   if (missing.length > 0) {
-    await taking(root, (tx) => putKeysAside(tx, missing))
     told.begin(await estimated(root, missing))
-    for (const some of await steps(root, missing)) {
+    const size = await stepSize(root)
+    for (let at = 0; at < missing.length; at += size) {
       await taking(root, async (tx) => {
-        for (const each of some) {
+        for (const each of missing.slice(at, at + size)) {
           told.table(each.table)
           await place(tx, each)
         }
@@ -56,10 +57,9 @@ export async function joinCommits(database: Database): Promise<void> {
 const emptyAtOnce = 20
 
 /** One table a step, where there are rows to move. */
-async function steps<T>(root: Kysely<Tables>, all: readonly T[]): Promise<T[][]> {
+async function stepSize(root: Kysely<Tables>): Promise<number> {
   const stores = await root.selectFrom('stores').select('id').limit(1).execute()
-  const size = stores.length === 0 ? emptyAtOnce : 1
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
+  return stores.length === 0 ? emptyAtOnce : 1
 }
 
 /** One at a time, whoever else does the same. */
@@ -111,9 +111,11 @@ async function spreadFunctions(tx: Kysely<Tables>): Promise<void> {
 
 /**
  * No table is distributed while one that is not refers to it: foreign keys wait in a table, in the transaction that
- * drops them.
+ * drops them. Answers the tables that are to be distributed.
  */
-async function putKeysAside(tx: Kysely<Tables>, missing: readonly Placed[]): Promise<void> {
+async function putKeysAside(tx: Kysely<Tables>, database: Database): Promise<readonly Placed[]> {
+  const { missing = [] } = (await standingOf(database, tx)) ?? {}
+  if (missing.length === 0) return missing
   await sql`create table if not exists distribution_keys (
     owner text not null, name text not null, definition text not null, primary key (owner, name))`.execute(tx)
   const names = missing.map(({ table }) => table)
@@ -129,6 +131,7 @@ async function putKeysAside(tx: Kysely<Tables>, missing: readonly Placed[]): Pro
   for (const { owner, name } of rows) {
     await sql`alter table ${sql.table(owner)} drop constraint ${sql.ref(name)}`.execute(tx)
   }
+  return missing
 }
 
 async function estimated(root: Kysely<Tables>, missing: readonly Placed[]) {
@@ -162,28 +165,45 @@ interface Key {
 }
 
 async function restoreKeys(root: Kysely<Tables>, told: Distributing): Promise<void> {
-  const { rows: has } = await sql`select 1 where to_regclass('distribution_keys') is not null`.execute(root)
-  if (has.length === 0) return
-  const { rows } = await sql<Key>`
-    select owner, name, definition from distribution_keys order by owner, name`.execute(root)
-  let done = 0
-  for (const some of await steps(root, rows)) {
-    told.keys(done, rows.length)
-    await taking(root, async (tx) => {
-      // A key of a table on every node may follow another in one transaction in this mode alone.
-      await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx)
-      for (const each of some) await restoreKey(tx, each)
-    })
-    done += some.length
+  const size = await stepSize(root)
+  let all: number | null = null
+  for (;;) {
+    const left = await taking(root, keysLeft)
+    if (left === null) return
+    all ??= left
+    told.keys(Math.max(all - left, 0), all)
+    await taking(root, (tx) => restoreSome(tx, size))
   }
-  await sql`drop table if exists distribution_keys`.execute(root)
 }
 
-async function restoreKey(tx: Kysely<Tables>, { owner, name, definition }: Key): Promise<void> {
-  const { rows } = await sql`delete from distribution_keys where owner = ${owner} and name = ${name}
-    returning owner`.execute(tx)
-  if (rows.length === 0) return
-  await sql`alter table ${sql.table(owner)} add constraint ${sql.ref(name)} ${sql.raw(definition)}`.execute(
+/** How many keys wait; null where all are there again. */
+async function keysLeft(tx: Kysely<Tables>): Promise<number | null> {
+  // What `to_regclass` answers may be from before the lock was waited for.
+  const { rows: has } = await sql`select 1 from pg_class
+    where relnamespace = 'public'::regnamespace and relname = 'distribution_keys'`.execute(tx)
+  if (has.length === 0) return null
+  const { rows } = await sql<{ left: number }>`select count(*)::int as left from distribution_keys`.execute(
     tx,
   )
+  return rows[0]!.left
+}
+
+/** The next of them; of the last, what they waited in. Another may have been faster. */
+async function restoreSome(tx: Kysely<Tables>, atMost: number): Promise<void> {
+  const left = await keysLeft(tx)
+  if (left === null) return
+  if (left === 0) {
+    await sql`drop table distribution_keys`.execute(tx)
+    return
+  }
+  // A key of a table on every node may follow another in one transaction in this mode alone.
+  await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx)
+  const { rows } = await sql<Key>`
+    select owner, name, definition from distribution_keys order by owner, name limit ${atMost}`.execute(tx)
+  for (const { owner, name, definition } of rows) {
+    await sql`delete from distribution_keys where owner = ${owner} and name = ${name}`.execute(tx)
+    await sql`alter table ${sql.table(owner)} add constraint ${sql.ref(name)} ${sql.raw(definition)}`.execute(
+      tx,
+    )
+  }
 }

@@ -13,15 +13,18 @@ import {
   ValueNode,
 } from 'kysely'
 import { aliasName, Confined, Confining, tableName } from '../confining.ts'
-import type { Database } from '../database.ts'
+import type { Database, RootDatabase } from '../database.ts'
 import { tenantColumn } from '../tables.ts'
 
 /** Null where all nodes answer, or there is no cluster. */
 export async function livingStores(database: Database): Promise<string[] | null> {
   if (!(await database.isDistributed())) return null
+  // Those that have stores: one that is being emptied still does, one that was just added does not.
   const nodes = await database.query<{ name: string; port: number; answers: boolean }>(
     `select nodename as name, nodeport as port, citus_check_connection_to_node(nodename, nodeport) as answers
-     from pg_dist_node where shouldhaveshards and isactive`,
+     from pg_dist_node where noderole = 'primary' and groupid in (
+       select p.groupid from pg_dist_placement p join pg_dist_shard s on s.shardid = p.shardid
+       where s.logicalrelid = 'stores'::regclass)`,
     [],
   )
   if (nodes.every(({ answers }) => answers)) return null
@@ -38,25 +41,9 @@ export async function livingStores(database: Database): Promise<string[] | null>
   return stores.map(({ id }) => id)
 }
 
-/** The same database, whose statements by the builder see these stores alone. */
-export function among(database: Database, stores: readonly string[]): Database {
-  const root = database.root.withPlugin(new Confined(new AmongTransformer(stores)))
-  const made: Database = {
-    kind: database.kind,
-    root,
-    pglite: database.pglite,
-    get patient() {
-      return made
-    },
-    query: (text, parameters, plan) => database.query(text, parameters, plan),
-    isDistributed: () => database.isDistributed(),
-    whileHeld: (hold) => among(database.whileHeld(hold), stores),
-    script: (text) => database.script(text),
-    load: () => database.load(),
-    close: () => database.close(),
-  }
-  return made
-}
+/** The same, whose statements by the builder see these stores alone. */
+export const among = (root: RootDatabase, stores: readonly string[]): RootDatabase =>
+  root.withPlugin(new Confined(new AmongTransformer(stores)))
 
 class AmongTransformer extends Confining {
   readonly #stores: OperationNode

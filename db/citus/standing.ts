@@ -18,12 +18,16 @@ export interface Standing {
   isUnfinished: boolean
 }
 
-export async function standingOf(database: Database): Promise<Standing | null> {
-  if (database.kind === 'pglite' || !(await hasCitus(database.root))) return null
+/** `root`: the transaction to look in. */
+export async function standingOf(
+  database: Database,
+  root: Kysely<Tables> = database.root,
+): Promise<Standing | null> {
+  if (database.kind === 'pglite' || !(await hasCitus(root))) return null
   const { rows } = await sql<{ table: string; is_distributed: boolean }>`
     select c.relname as table, coalesce(d.partmethod <> 'n' or d.repmodel = 't', false) as is_distributed
     from pg_class c left join pg_dist_partition d on d.logicalrelid = c.oid
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`.execute(database.root)
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`.execute(root)
   const there = new Map(rows.map((row) => [row.table, row.is_distributed]))
   const missing = Object.entries(places)
     .filter(([table, place]) => place !== 'coordinator' && there.get(table) === false)

@@ -159,7 +159,11 @@ export class SharedClients {
   #able: readonly Client[]
   #last: Client
 
-  constructor(count: number, open: (changed: () => void) => Client) {
+  readonly #aheadAtMost: number
+
+  /** `aheadAtMost`: by how many statements one may have more to do than the idlest and be chosen still. */
+  constructor(count: number, open: (changed: () => void) => Client, aheadAtMost = 2) {
+    this.#aheadAtMost = aheadAtMost
     this.clients = Array.from({ length: count }, () => open(() => this.#sort()))
     this.#able = this.clients
     this.#last = this.clients[0]!
@@ -169,7 +173,7 @@ export class SharedClients {
   choose(): Client {
     let idlest = this.#last
     for (const client of this.#able) if (client.open < idlest.open) idlest = client
-    if (this.#last.open > idlest.open + aheadAtMost) this.#last = idlest
+    if (this.#last.open > idlest.open + this.#aheadAtMost) this.#last = idlest
     return this.#last
   }
 
@@ -188,7 +192,6 @@ export class SharedClients {
     if (!this.#able.includes(this.#last)) this.#last = this.#able[0]!
   }
 }
-const aheadAtMost = 2
 
 /** `57P01` to `57P03`: shut down, crashed, starting. */
 const isServerEnding = (error: unknown): boolean => /^57P0/.test(codeOf(error))

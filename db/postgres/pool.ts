@@ -132,7 +132,8 @@ class Pool implements PostgresPool {
     this.#shared = this.#group('request', this.#requestTurns)
     this.#plannedOnce = this.#group('once', this.#requestTurns)
     this.#indexed = this.#group('indexed', this.#requestTurns)
-    this.#long = this.#group('long', this.#longTurns)
+    // Behind a statement that takes minutes a sign of life would come too late, while other connections have nothing to do.
+    this.#long = this.#group('long', this.#longTurns, 0)
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
@@ -288,10 +289,12 @@ class Pool implements PostgresPool {
     return client
   }
 
-  #group(kind: SessionKind, patience: number): SharedClients {
+  #group(kind: SessionKind, patience: number, aheadAtMost?: number): SharedClients {
     const isTogether = this.#sizes.isPooled ?? false
-    return new SharedClients(this.#sizes.reads, (changed) =>
-      this.#open(kind, { patience, isTogether, changed, instead: () => this.#anyLive() }),
+    return new SharedClients(
+      this.#sizes.reads,
+      (changed) => this.#open(kind, { patience, isTogether, changed, instead: () => this.#anyLive() }),
+      aheadAtMost,
     )
   }
 

@@ -166,7 +166,7 @@ export function pageRoutes(
       if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
       const ip = addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
       const request = new PageRequest(c.req.raw, page, c.req.path, ip)
-      return page.handler(new SystemContext(services, log, c.get('requestId'), worker), request)
+      return page.handler(new SystemContext(services, log, c.get('requestId'), { worker }), request)
     })
   }
 }

@@ -28,6 +28,7 @@ export function fanOut(job: Job): Job[] {
       retry: { limit: seconds < triedAgainFromSeconds ? 0 : 2, backoffSeconds: 30 },
       timeoutSeconds: Math.min(mostSeconds, seconds - 5),
       everySeconds: seconds,
+      storeByStore: true,
       oneAtATimePer: () => 'all',
       safeTwice: 'It only queues a job that is safe to run twice.',
       run: (system, _payload, { signal }) => queueAll(system, job, every, signal),

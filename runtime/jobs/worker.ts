@@ -282,7 +282,7 @@ export class Worker {
           if (storeId !== null && running.isAwaited) {
             await settled(held.database, storeId, fetched.id, abort.signal)
           }
-          await runEverywhere(ctx, (of) => job.spec.run(of as never, payload as never, attempt))
+          await runEverywhere(ctx, job.spec, (of) => job.spec.run(of as never, payload as never, attempt))
         }
         await this.#inTime(run(), running)
       }

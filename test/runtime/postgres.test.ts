@@ -107,6 +107,17 @@ describe.skipIf(!url)('statements', () => {
     expect(after).toEqual({ whole: before.whole, found: before.found + 1 })
   })
 
+  test('what a job asks is not behind what takes long, while another connection is idle', async () => {
+    const db = pool()
+    let isOver = false
+    const slow = db.query('select pg_sleep(1)', [], undefined, 'long').then(() => {
+      isOver = true
+    })
+    for (let n = 0; n < 4; n += 1) await db.query('select 1', [], undefined, 'long')
+    expect(isOver).toBe(false)
+    await slow
+  })
+
   test('how many rows a change touched is told', async () => {
     const db = pool(1)
     const rows = await db.query('select from generate_series(1, $1::int)', [3])

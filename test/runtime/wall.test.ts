@@ -106,6 +106,24 @@ describe('writes', () => {
   })
 })
 
+test('what conflicts with a row of another store leaves it as it is', async () => {
+  const { ctx, other } = await twoShops()
+  const bind = (db: Kysely<TenantTables>, name: string) =>
+    db
+      .insertInto('chat_agent_bindings')
+      .values({ phone_key: '+7', phone: '+7', name, user_id: newId(1), paired_at: now })
+      .onConflict((conflict) => conflict.column('phone_key').doUpdateSet({ name }))
+      .execute()
+  // A cluster has no key over all stores.
+  if (await app.database.isDistributed()) return
+  await bind(other.db, 'Theirs')
+  await bind(ctx.db, 'Mine')
+  const nameOf = (db: Kysely<TenantTables>) => db.selectFrom('chat_agent_bindings').select('name').execute()
+  expect([await nameOf(ctx.db), await nameOf(other.db)]).toEqual([[], [{ name: 'Theirs' }]])
+  await bind(other.db, 'Again')
+  expect(await nameOf(other.db)).toEqual([{ name: 'Again' }])
+})
+
 test('what would climb over is refused before it runs', async () => {
   const { database } = await freshDatabase()
   const db = database.root.withPlugin(new TenantWall(newId(1))) as unknown as Kysely<TenantTables>
@@ -123,6 +141,33 @@ test('what would climb over is refused before it runs', async () => {
     () => sql`select * from opt_outs`.compile(db),
     () => sql`delete from "opt_outs"`.compile(db),
     () => sql`select 1 from ${sql.table('opt_outs')}`.compile(db),
+    () => sql`select 1 from ${sql.raw('opt_outs')}`.compile(db),
+    () => sql`select 1 from ${sql.id('opt_outs')}`.compile(db),
+    () => sql`select 1 from public.opt_outs`.compile(db),
+    () => sql`insert into opt_outs (id) select 1`.compile(db),
+    () => sql`select 1 from unnest(array[1]) x, opt_outs o`.compile(db),
+    () => sql`select 1 from unnest(${[1]}::int[]) x, "opt_outs"`.compile(db),
+    () => sql`select 1 from (opt_outs o join campaigns c on true)`.compile(db),
+    () => db.selectFrom(sql`opt_outs`.as('o')).selectAll().compile(),
+    () =>
+      loose
+        .selectFrom(loose.selectFrom('stores').select('id').as('s'))
+        .fullJoin('opt_outs as o', (join) => join.on('o.store_id', '=', newId(1)))
+        .selectAll()
+        .compile(),
+    () =>
+      loose
+        .selectFrom('opt_outs as o')
+        .rightJoin(loose.selectFrom('stores').select('id').as('s'), 's.id', 'o.id')
+        .selectAll()
+        .compile(),
+    () => loose.updateTable('opt_outs').set('store_id', newId(2)).compile(),
+    () =>
+      loose
+        .insertInto('opt_outs')
+        .values({ id: newId(3) })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ store_id: newId(2) }))
+        .compile(),
     () => db.selectFrom(sql`(select * from users)`.as('u')).selectAll().compile(),
     () =>
       loose
@@ -149,5 +194,13 @@ test('what would climb over is refused before it runs', async () => {
         .compile(),
   ]
   for (const attempt of attempts) expect(attempt, String(attempt)).toThrow(WallError)
+  // Columns and texts may be called as a table is.
+  for (const expression of [
+    sql`opt_outs.note = 'opt_outs'`,
+    sql`coalesce(o.opt_outs, 'from opt_outs')`,
+    sql`json_to_recordset(${'[]'}::json) as r(id uuid, opt_outs int)`,
+    sql`extract(epoch from opt_outs.created_at), opt_outs.note`,
+  ])
+    expect(expression.compile(db).sql).toContain('opt_outs')
   await database.close()
 })

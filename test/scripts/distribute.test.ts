@@ -157,6 +157,29 @@ test.runIf(nodes.length > 1)(
   },
 )
 
+test.runIf(nodes.length > 1)(
+  'two commands at once take turns: both end well, and all keys are there',
+  { timeout: 590_000 },
+  async () => {
+    const name = `merchant_moving_twice_${process.pid}`
+    const { url, key } = await filled(name)
+    const database = open(url)
+    const [content, order] = [await contentOf(database), await orderOf(database)]
+    await joinNodes(nodes.map((node) => withDatabase(node, name)))
+
+    const both = [distribute(url), distribute(url)]
+    const ends = await Promise.all(both.map(({ ended }) => ended))
+    expect(ends).toEqual(
+      Array(2).fill({ code: 0, told: expect.stringMatching(/Distributed|Everything lies/) }),
+    )
+
+    expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
+    expect(await contentOf(database)).toEqual(content)
+    expect(await orderOf(database)).toEqual(order)
+    await expectServed(url, key)
+  },
+)
+
 /** Neither rows on the coordinator that nobody sees, nor a commit that nobody ended. */
 async function expectNothingLeft(database: Database, name: string): Promise<void> {
   const left = await database.query(

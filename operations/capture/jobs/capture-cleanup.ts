@@ -9,6 +9,7 @@ export default serverJob(handle('capture-cleanup', object({})), {
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 300,
   everySeconds: 3600,
+  storeByStore: true,
   safeTwice: 'It deletes by age.',
   run: (ctx) => cleanUp(ctx),
 })

@@ -65,7 +65,11 @@ export async function tryRelease(ctx: Context, id: string): Promise<boolean> {
     await withinTime(perform(ctx, row), answerWithinMs)
   } catch (error) {
     const isOld = ctx.now().getTime() - row.created_at.getTime() >= givenUpMs
-    if (isSilent(error) && !isOld) return false
+    // Nor does a fault of ours say that there is nothing to end, such as a store of the account that cannot be asked now.
+    if (!(error instanceof Refused) && !isOld) {
+      if (!isSilent(error)) ctx.log.error({ err: error, kind: row.kind }, 'a release could not be done')
+      return false
+    }
     // With it go the credentials, which nobody needs any more.
     ctx.log.warn({ err: error, kind: row.kind }, 'what was to be ended at the provider is given up')
   }

@@ -53,9 +53,17 @@ export async function applyEvents(
 
 /**
  * Applies events that are due, oldest first, for a minute at most. Answers when to go on: now when the time was over,
- * else when the first event that must wait is due again; null when nothing waits.
+ * else when the first event that must wait is due again; null when nothing waits. Throws after all the others where some
+ * could not even be asked for, as those of a store whose node is gone.
  */
 export async function applyDueEvents(ctx: SystemContext, signal: AbortSignal): Promise<Date | null> {
+  const failures: unknown[] = []
+  const at = await applyDue(ctx, signal, failures)
+  if (failures.length > 0) throw new AggregateError(failures, `Not applied: ${failures[0]}`)
+  return at
+}
+
+async function applyDue(ctx: SystemContext, signal: AbortSignal, failures: unknown[]): Promise<Date | null> {
   const until = performance.now() + workMs
   const wake: Wake = { at: null }
   let after = '00000000-0000-0000-0000-000000000000'
@@ -70,7 +78,7 @@ export async function applyDueEvents(ctx: SystemContext, signal: AbortSignal): P
       .execute()
     for (const group of groupsOf(found)) {
       if (signal.aborted || performance.now() > until) return ctx.now()
-      await applyGroup(ctx, group, wake)
+      await applyGroup(ctx, group, wake).catch((error: unknown) => failures.push(error))
     }
     if (found.length < batch) break
     after = found.at(-1)!.id

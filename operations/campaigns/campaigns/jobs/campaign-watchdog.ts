@@ -11,6 +11,7 @@ export default serverJob(handle('campaign-watchdog', object({})), {
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice: 'It only queues jobs that run one at a time, and settles claims once, by claim.',
   async run(system) {

@@ -9,6 +9,7 @@ export default serverJob(handle('exchange-expire', object({})), {
   retry: { limit: 2, backoffSeconds: 30 },
   timeoutSeconds: 600,
   everySeconds: 15 * 60,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice:
     'A request expires only while it is approved and past its deadline; a notice has one job at a time.',

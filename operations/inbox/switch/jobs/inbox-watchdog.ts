@@ -10,6 +10,7 @@ export default serverJob(handle('inbox-watchdog', object({})), {
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice: 'It only queues jobs that run one at a time; the merchant is told in one conditional update.',
   async run(system) {

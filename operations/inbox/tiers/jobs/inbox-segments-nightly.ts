@@ -8,6 +8,7 @@ export default serverJob(handle('inbox-segments-nightly', object({})), {
   retry: { limit: 1, backoffSeconds: 30 },
   timeoutSeconds: 120,
   everySeconds: 600,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice: "A store's night is written down with the run that it queues.",
   async run(system, _payload, { signal }) {

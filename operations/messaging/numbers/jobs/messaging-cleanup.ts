@@ -8,6 +8,7 @@ export default serverJob(messagingCleanup, {
   retry: { limit: 3, backoffSeconds: 60 },
   timeoutSeconds: 900,
   everySeconds: 24 * 3600,
+  storeByStore: true,
   safeTwice: 'Logging out or deleting what is gone is success.',
   async run(system, _payload, { signal }) {
     const again = await doReleases(system, signal)

@@ -9,6 +9,7 @@ export default serverJob(messageSettle, {
   timeoutSeconds: 120,
   oneAtATimePer: ({ messageId }) => messageId ?? 'all',
   everySeconds: 60,
+  storeByStore: true,
   safeTwice:
     'A message is claimed before it is sent again, always under the same key; otherwise it only asks.',
   async run(system, { storeId, messageId }, { signal }) {

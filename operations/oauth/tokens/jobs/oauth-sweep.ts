@@ -9,6 +9,7 @@ export default serverJob(handle('oauth-sweep', object({})), {
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 600,
   everySeconds: 3600,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice: 'It deletes; what is gone is not found again.',
   run: (ctx) => sweep(ctx),

@@ -8,6 +8,7 @@ export default serverJob(handle('files-clean', object({})), {
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 1800,
   everySeconds: 3600,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice: 'A file is doomed under a lock, its uses looked at again; deleting what is gone succeeds.',
   run: (ctx, _payload, { signal }) => cleanFiles(ctx, signal),

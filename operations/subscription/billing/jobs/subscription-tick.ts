@@ -9,6 +9,7 @@ export default serverJob(handle('subscription-tick', object({})), {
   retry: { limit: 1, backoffSeconds: 10 },
   timeoutSeconds: 300,
   everySeconds: 60,
+  storeByStore: true,
   oneAtATimePer: () => 'all',
   safeTwice:
     'A move is written under the lock of its row, from where the row is; notices have a key of their own.',
