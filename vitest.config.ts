@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './test/support/sequencer.ts'
 
 // Hundreds of processes read the same thousand modules: compiled by the first, found by the others.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile')
@@ -11,6 +12,7 @@ export default defineConfig({
     setupFiles: ['test/support/setup.ts'],
     // Of two processors: a test in a browser or of processes waits for most of its time.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // A process reads the thousand modules once for all its files: each has a database and a server of its own.
     isolate: false,

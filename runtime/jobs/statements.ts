@@ -42,23 +42,27 @@ export const unfinishedJobs = `select count(*)::int as jobs from pgboss.job j
 
 /**
  * As pg-boss claims jobs of our policies. Its own statement has the name and the number in its text and answers every
- * column: planned anew for each queue, it takes four times as long.
+ * column: planned anew for each queue, it takes four times as long. The name comes along with the id: said as `$1` again,
+ * the plan made while the table is empty would read all that the queue ever had.
  * Name, at most so many, the lowest priority.
  */
 export const claim = `with next as (
-    select j.id from pgboss.job j
+    select j.name, j.id from pgboss.job j
     where j.name = $1 and j.state < 'active' and not j.blocked and j.start_after <= now() and j.priority >= $3
     order by j.priority desc, j.created_on limit $2 for update of j skip locked)
   update pgboss.job j set state = 'active', started_on = now(), heartbeat_on = now(),
     retry_count = case when j.started_on is not null then j.retry_count + 1 else j.retry_count end
-  from next where j.name = $1 and j.id = next.id
+  from next where j.name = next.name and j.id = next.id
   returning j.id, j.data, j.retry_count as "retryCount", j.retry_limit as "retryLimit", j.priority,
     j.singleton_key as "singletonKey", j.singleton_key is not null and exists (
       select 1 from pgboss.job other where other.name = $1 and other.singleton_key = j.singleton_key
         and other.state <= 'active' and other.id <> j.id) as "mayBeBehind",
     j.source_name as "sourceName", j.source_id as "sourceId", j.source_output as "sourceOutput"`
 
-/** Each by the run that it was: what is another's by now stays. */
+/**
+ * Each by the run that it was: what is another's by now stays. The limit, which is none, makes them few for the planner,
+ * and the state as a text fits no index: the plan made while the table is empty would read all of it, for ever.
+ */
 export const completeRuns = `update pgboss.job j set state = 'completed', completed_on = now(), output = null
-  from unnest($1::text[], $2::uuid[], $3::int[]) as ended(name, id, retry_count)
-  where j.name = ended.name and j.id = ended.id and j.retry_count = ended.retry_count and j.state = 'active'`
+  from (select * from unnest($1::text[], $2::uuid[], $3::int[]) limit cardinality($1)) as ended(name, id, retry_count)
+  where j.name = ended.name and j.id = ended.id and j.retry_count = ended.retry_count and j.state::text = 'active'`

@@ -119,8 +119,9 @@ test.skipIf(!hasChromium)(
     const added = ['add-to-cart', one, 'cart-gift']
     const removed = ['remove-from-cart', one, 'cart-gift']
     // What is earned is told in the shop's currency, of which this cart says nothing.
-    await page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:cart', { detail:
-      ${JSON.stringify({ currency: 'USD', total: 120, items: [mug(120)] })} }))`)
+    await page.evaluate(`
+      window.storefrontCart = ${JSON.stringify({ currency: 'USD', total: 120, items: [mug(120)] })}
+      document.dispatchEvent(new CustomEvent('storefront:cart', { detail: window.storefrontCart }))`)
     await own.getByText('100').waitFor({ state: 'detached' })
     expect([await asked(), await own.getByRole('group').count()]).toEqual([[], 0])
     await cartOf(mug(120))
