@@ -116,8 +116,8 @@ class WallTransformer extends Confining {
   }
 
   protected override transformRaw(node: RawNode): RawNode {
-    const named = namesTable(node.sqlFragments.join(' ? '))
-    if (named) {
+    const named = namedIn(node.sqlFragments)
+    if (named !== null) {
       throw new WallError(
         `Raw SQL names the table ${named}: use sql.table() inside a builder, or the builder`,
       )
@@ -138,6 +138,17 @@ class WallTransformer extends Confining {
     const reference = ReferenceNode.create(ColumnNode.create(column), TableNode.create(alias))
     return BinaryOperationNode.create(reference, equals, ValueNode.create(this.#storeId))
   }
+}
+
+/** Read once for each place in the code: the pieces of a template are the same array whenever it runs. */
+const known = new WeakMap<readonly string[], string | null>()
+function namedIn(fragments: readonly string[]): string | null {
+  let named = known.get(fragments)
+  if (named === undefined) {
+    named = namesTable(fragments.join(' ? '))
+    known.set(fragments, named)
+  }
+  return named
 }
 
 /** As `sql.id` gives it. */
