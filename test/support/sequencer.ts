@@ -2,6 +2,8 @@
  * Those that take longest begin first, or the last of them would run alone. By name: what vitest remembers of the run
  * before is of either database, and a fresh clone has none.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const longest = [
@@ -30,7 +32,12 @@ const longest = [
   'scripts/cli',
   'scripts/kill-exchanges',
   'operations/campaigns/sending/pipeline',
-].map((name) => `/test/${name}.test.ts`)
+].map((name) => {
+  const file = `/test/${name}.test.ts`
+  if (!existsSync(join(import.meta.dirname, '../..', file)))
+    throw new Error(`${file} is gone: take it off this list`)
+  return file
+})
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
   const place = longest.findIndex((name) => moduleId.endsWith(name))
