@@ -64,5 +64,5 @@ export const claim = `with next as (
  * and the state as a text fits no index: the plan made while the table is empty would read all of it, for ever.
  */
 export const completeRuns = `update pgboss.job j set state = 'completed', completed_on = now(), output = null
-  from (select * from unnest($1::text[], $2::uuid[], $3::int[]) limit cardinality($1)) as ended(name, id, retry_count)
+  from (select * from unnest($1::text[], $2::uuid[], $3::int[]) limit cardinality($1::text[])) as ended(name, id, retry_count)
   where j.name = ended.name and j.id = ended.id and j.retry_count = ended.retry_count and j.state::text = 'active'`
