@@ -197,16 +197,13 @@ describe('an answer is kept by who holds the key', () => {
 function heldTimers(held: number) {
   const waiting = new Map<unknown, () => void>()
   const { setTimeout: begin, clearTimeout: end } = globalThis
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
-    run: () => void,
-    ms?: number,
-    ...more: unknown[]
-  ) => {
-    if (ms !== held) return begin(run, ms, ...more)
-    const timer = begin(() => {}, ms)
+  const hold = (run: () => void, ...more: [ms?: number]): NodeJS.Timeout => {
+    if (more[0] !== held) return begin(run, ...more)
+    const timer = begin(() => {}, held)
     waiting.set(timer, run)
     return timer
-  }) as typeof setTimeout)
+  }
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(hold as typeof setTimeout)
   vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
     waiting.delete(timer)
     end(timer)
