@@ -125,12 +125,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** When a process was started, on Linux: ticks since this boot of the machine. */
+/** When a process was started, on Linux: ticks since this boot. Empty for one that has ended and is yet to be collected. */
 function bornAt(pid: number): string {
   if (process.platform !== 'linux') return ''
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return ''
+    const ticks = fields[19]
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${ticks}`
   } catch (error) {
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return ''
