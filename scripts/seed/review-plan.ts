@@ -49,14 +49,25 @@ export function planDispatches(
     .filter((order) => !notYet.has(order))
     .filter(({ deliveredAt, paymentStatus }) => deliveredAt !== null && paymentStatus === 'paid')
     .filter((order) => sendAt(order).getTime() < timeline.now.getTime() - 2 * hourMs)
-  // First those that a review must come from, as few orders can have it: people of the inbox, and the last weeks.
-  const canBeReviewed = asked.filter(({ items }) => items.some((item) => isReviewed(item.productId)))
-  const isTalker = ({ customer }: PlatformOrder): boolean => contacts.has(customer.phone!)
-  const late = canBeReviewed.filter(
-    (order) => !isTalker(order) && order.items.length <= 2 && isWithin(lately, timeline, sendAt(order)),
+  // First those that a review can come from, twice as many as are needed: people of the inbox, an order each, or theirs
+  // would leave no room for others; the last weeks; the time before.
+  const canBeReviewed = asked.filter(
+    ({ items }) => items.length <= 2 && items.some((item) => isReviewed(item.productId)),
   )
+  const isTalker = ({ customer }: PlatformOrder): boolean => contacts.has(customer.phone!)
+  const asksIn =
+    (when: readonly [number, number]) =>
+    (order: PlatformOrder): boolean =>
+      isWithin(when, timeline, sendAt(order))
+  const others = canBeReviewed.filter((order) => !isTalker(order))
+  const ofTalkers = canBeReviewed.filter((order) => isTalker(order) && asksIn(before)(order))
   const inOrder = [
-    ...new Set([...canBeReviewed.filter(isTalker), ...late.slice(0, 2 * reviewedLately), ...asked]),
+    ...new Set([
+      ...new Map(ofTalkers.map((order) => [order.customer.email, order])).values(),
+      ...others.filter(asksIn(lately)).slice(0, 2 * reviewedLately),
+      ...others.filter(asksIn(before)).slice(0, 2 * (reviewedBefore - sharedPhones)),
+      ...asked,
+    ]),
   ]
   const takeOf = (size: number, count: number): PlatformOrder[] => {
     const found = inOrder.filter((order) => order.items.length === size).slice(0, count)
