@@ -1,6 +1,6 @@
 /** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
-import type { Database } from './database.ts'
+import { type Database, reach } from './database.ts'
 import { keysByStore } from './directory/find.ts'
 
 export interface SubscriptionInstants {
@@ -79,24 +79,39 @@ const accessText = `
     and (k.parent_id is null or p.id is not null and p.revoked_at is null)`
 const accessOfStoreText = `${accessText} and k.store_id = $2`
 
-/** The holders of the keys with these SHA-256, by hash; their expiry is the caller's to compare with the clock. */
+type Found = ReadonlyMap<string, Access>
+const byHash = (rows: readonly AccessRow[]): Found => new Map(rows.map((row) => [row.hash, accessOf(row)]))
+
+/**
+ * The holders of the keys with these SHA-256, in their order, null for none; their expiry is the caller's to compare with
+ * the clock. Each has to be awaited: on a cluster that of a store whose node is away fails, and no other.
+ */
 export async function findAccesses(
   database: Database,
   hashes: readonly string[],
-): Promise<ReadonlyMap<string, Access>> {
-  const rows = (await database.isDistributed())
-    ? await accessesByStore(database, hashes)
-    : await database.query<AccessRow>(accessText, [hashes], 'once')
-  return new Map(rows.map((row) => [row.hash, accessOf(row)]))
+): Promise<(Access | null | Promise<Access | null>)[]> {
+  if (await database.isDistributed()) return accessesByStore(database, hashes)
+  const found = byHash(await database.query<AccessRow>(accessText, [hashes], 'once'))
+  return hashes.map((hash) => found.get(hash) ?? null)
 }
 
 /** On a cluster: the directory says whose they are, and each store's shard is asked for its own alone. */
-async function accessesByStore(database: Database, hashes: readonly string[]): Promise<AccessRow[]> {
+async function accessesByStore(
+  database: Database,
+  hashes: readonly string[],
+): Promise<(null | Promise<Access | null>)[]> {
   const listed = await keysByStore(database.root, 'api-key', hashes)
-  const found = [...listed].map(([storeId, its]) =>
-    database.query<AccessRow>(accessOfStoreText, [its, storeId]),
-  )
-  return (await Promise.all(found)).flat()
+  const storeOf = new Map<string, Promise<Found>>()
+  for (const [storeId, its] of listed) {
+    const found = foundIn(database, storeId, its)
+    for (const hash of its) storeOf.set(hash, found)
+  }
+  return hashes.map((hash) => storeOf.get(hash)?.then((found) => found.get(hash) ?? null) ?? null)
+}
+
+async function foundIn(database: Database, storeId: string, hashes: readonly string[]): Promise<Found> {
+  reach(database, storeId)
+  return byHash(await database.query<AccessRow>(accessOfStoreText, [hashes, storeId]))
 }
 
 function accessOf(row: AccessRow): Access {
@@ -121,6 +136,7 @@ function endOf({ expires_at, token_expires_at, parent_expires_at }: AccessRow): 
 
 /** The facts of one store, for jobs; null when it is gone. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
+  reach(database, storeId)
   const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id' | 'parent_id'>>(
     'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
     [storeId],

@@ -1,6 +1,7 @@
 /** One way to the database, whichever it is. Everything above sees Kysely only. */
 import type { PGlite } from '@electric-sql/pglite'
 import type { Kysely } from 'kysely'
+import { DatabaseSilent } from './deadlines.ts'
 import type { Plan } from './postgres/pool.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,9 +32,17 @@ export interface Database {
   whileHeld(hold: Hold): Database
   /** Several statements in one text, without parameters; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
+  /** Those of which is known that what has them (a node of a cluster) does not answer, by id. */
+  readonly awayStores: ReadonlySet<string>
   /** Clients in use and waiting, for the metrics. */
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
+}
+
+/** Throws where a store is away: whoever asked for its rows would wait, on a connection that others need. */
+export function reach({ awayStores }: Pick<Database, 'awayStores'>, storeId: string): void {
+  if (awayStores.has(storeId))
+    throw new DatabaseSilent('The node of the cluster that has this store does not answer')
 }
 
 export interface ServerDatabase extends Database {

@@ -12,6 +12,9 @@ export const usualDeadlines: Deadlines = { statementMs: 15_000, requestMs: 30_00
 /** Until a connection is there: what takes longer is away. */
 export const connectMs = 5_000
 
+/** The same between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
+export const nodeConnectMs = connectMs
+
 /**
  * Of one statement of a job, a command or a migration, where the database still answers others; the longest job has as
  * long for all of them.

@@ -62,6 +62,7 @@ export async function openPglite({
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
     },
     isDistributed: () => false,
+    awayStores: new Set(),
     script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
     load: () => ({ open: 1, busy: 0, waiting: 0 }),
     async close() {
@@ -117,6 +118,9 @@ export function openPostgres(
       whileHeld: (hold) => revocable(database, dialect, hold),
       query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
       isDistributed: () => pool.distribution.isDistributed(),
+      get awayStores() {
+        return pool.awayStores
+      },
       script: (text) => pool.script(text),
       verify: () => (socket ? Promise.resolve() : pool.verify()),
       load: () => pool.load(),

@@ -37,6 +37,9 @@ export function revocable(database: Database, dialect: Dialect, hold: Hold): Dat
       return database.query(text, parameters, plan)
     },
     isDistributed: () => database.isDistributed(),
+    get awayStores() {
+      return database.awayStores
+    },
     async script(text) {
       hold.throwIfAborted()
       return database.script(text)

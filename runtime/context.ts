@@ -9,7 +9,7 @@ import {
 import type { Logger } from 'pino'
 import type { Access, StoreFacts } from '#db/access'
 import { findStoreFacts } from '#db/access'
-import type { Database, RootDatabase } from '#db/database'
+import { type Database, type RootDatabase, reach } from '#db/database'
 import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
@@ -119,6 +119,7 @@ export class Context {
     log: Logger,
     within?: { mode: Mode; transaction?: Transaction<Tables>; afterCommit?: (() => Promise<void> | void)[] },
   ) {
+    reach(services.database, store.id)
     this.services = services
     this.store = store
     this.actor = actor

@@ -1,6 +1,6 @@
 /**
- * Where a node of a cluster is gone: what is done for all stores is done for those of the others. A statement over all
- * stores would wait for the one that is gone and fail; one that names its stores asks their shards alone.
+ * Where a node of a cluster does not answer: what is done for all stores is done for those of the others. A statement over
+ * all stores would wait for the one that is gone and fail; one that names its stores asks their shards alone.
  */
 import {
   BinaryOperationNode,
@@ -15,28 +15,23 @@ import {
 import { aliasName, Confined, Confining, tableName } from '../confining.ts'
 import type { Database, RootDatabase } from '../database.ts'
 import { tenantColumn } from '../tables.ts'
+import { type Ask, nodesBy, storesOn } from './nodes.ts'
 
 /** Null where all nodes answer, or there is no cluster. */
 export async function livingStores(database: Database): Promise<string[] | null> {
   if (!(await database.isDistributed())) return null
-  // Those that have stores: one that is being emptied still does, one that was just added does not.
-  const nodes = await database.query<{ name: string; port: number; answers: boolean }>(
-    `select nodename as name, nodeport as port, citus_check_connection_to_node(nodename, nodeport) as answers
-     from pg_dist_node where noderole = 'primary' and groupid in (
-       select p.groupid from pg_dist_placement p join pg_dist_shard s on s.shardid = p.shardid
-       where s.logicalrelid = 'stores'::regclass)`,
-    [],
-  )
-  if (nodes.every(({ answers }) => answers)) return null
-  const living = nodes.filter(({ answers }) => answers).map(({ name, port }) => `${name} ${port}`)
-  // Each store has a line by its public id, on the coordinator.
+  const { awayStores } = database
+  if (awayStores.size > 0) return (await allStores(database)).filter((id) => !awayStores.has(id))
+  const ask: Ask = (text, parameters) => database.query(text, parameters)
+  const { answering, silent } = await nodesBy(ask)
+  return silent.length === 0 ? null : storesOn(ask, answering)
+}
+
+/** On the coordinator, where each store has a line by its public id. */
+async function allStores(database: Database): Promise<string[]> {
   const stores = await database.query<{ id: string }>(
-    `select d.store_id as id from directory d
-     join pg_dist_shard s on s.logicalrelid = 'stores'::regclass
-       and worker_hash(d.store_id) between s.shardminvalue::integer and s.shardmaxvalue::integer
-     join pg_dist_shard_placement p on p.shardid = s.shardid
-     where d.kind = 'store-public-id' and p.nodename || ' ' || p.nodeport = any($1::text[])`,
-    [living],
+    `select store_id as id from directory where kind = 'store-public-id'`,
+    [],
   )
   return stores.map(({ id }) => id)
 }

@@ -35,6 +35,8 @@ export class Client implements StatementOwner {
   isFailing = false
   /** The turn of that. */
   failedAt = 0
+  /** Its connection is older than what is wrong behind it: it is to have another. */
+  isSuspect = false
   patience: number
   readonly #parts: ClientParts
   /** Statements that are not answered yet. */
@@ -87,6 +89,11 @@ export class Client implements StatementOwner {
     for (const statement of this.#leave()) statement.fail(reason)
   }
 
+  /** Has a new connection at its next statement; only where nothing is open. */
+  renew(): void {
+    this.#moveOn()
+  }
+
   /** There was no connection to send a statement on: all that waited for it go elsewhere, where there is one. */
   couldNotSend(statement: Statement, error: unknown): void {
     if (this.#isClosed) {
@@ -131,6 +138,7 @@ export class Client implements StatementOwner {
     const line = this.#line
     this.lost += 1
     this.live = false
+    this.isSuspect = false
     this.#line = this.#openLine()
     void line.giveUp()
     return statements
@@ -169,12 +177,26 @@ export class SharedClients {
     this.#last = this.clients[0]!
   }
 
-  /** One that cannot connect fails at once, and so always has the least to do: it is left out. */
+  /**
+   * One that cannot connect fails at once, and so always has the least to do: it is left out. Nobody is put behind a
+   * statement that takes seconds while another client answers.
+   */
   choose(): Client {
     let idlest = this.#last
-    for (const client of this.#able) if (client.open < idlest.open) idlest = client
-    if (this.#last.open > idlest.open + this.#aheadAtMost) this.#last = idlest
+    let leastToDo = this.#toDo(idlest)
+    const before = leastToDo
+    for (const client of this.#able) {
+      const toDo = this.#toDo(client)
+      if (toDo >= leastToDo) continue
+      idlest = client
+      leastToDo = toDo
+    }
+    if (before > leastToDo + this.#aheadAtMost) this.#last = idlest
     return this.#last
+  }
+
+  #toDo(client: Client): number {
+    return client.silentFor > 1 ? client.open + stuckCountsAs : client.open
   }
 
   /** One that has a connection, or null. */
@@ -192,6 +214,9 @@ export class SharedClients {
     if (!this.#able.includes(this.#last)) this.#last = this.#able[0]!
   }
 }
+
+/** More statements than a client ever has before it. */
+const stuckCountsAs = 1_000_000
 
 /** `57P01` to `57P03`: shut down, crashed, starting. */
 const isServerEnding = (error: unknown): boolean => /^57P0/.test(codeOf(error))

@@ -7,6 +7,7 @@
  * transactions, so that a slow one holds up nobody.
  */
 
+import { type Away, awayOf } from '../citus/nodes.ts'
 import {
   connectMs,
   DatabaseSilent,
@@ -41,6 +42,8 @@ export interface PostgresPool {
   begin(pace: Pace, modes?: string): string
   /** Whether it is a cluster's, which is asked once. */
   readonly distribution: Distribution
+  /** Those whose node of a cluster is known not to answer. */
+  readonly awayStores: ReadonlySet<string>
   /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
   verify(): Promise<void>
   load(): { open: number; busy: number; waiting: number }
@@ -115,6 +118,11 @@ class Pool implements PostgresPool {
   /** A connection anew, while those there say nothing. */
   #witness: Client | null = null
   #askedAt = 0
+  /** The same that asks for the nodes of a cluster. */
+  #nodesWitness: Client | null = null
+  #nodesAskedAt = 0
+  #away: Away = { nodes: [], stores: new Set() }
+  readonly #slowTurns: number
   #isClosed = false
   readonly distribution: Distribution
 
@@ -127,6 +135,7 @@ class Pool implements PostgresPool {
     this.distribution = new Distribution((text) => this.query(text, []), sizes.socket ? false : null)
     this.#lookMs = Math.min(lookEveryMs, heardMs / looksAtLeast)
     this.#requestTurns = this.#turns(heardMs)
+    this.#slowTurns = this.#turns(Math.min(connectMs, heardMs))
     this.#longTurns = this.#turns(silenceMs({ statementMs: longStatementMs }))
     this.#sessions = sessionsOf({ statementMs, socket: sizes.socket, isPooled: sizes.isPooled ?? false })
     this.#shared = this.#group('request', this.#requestTurns)
@@ -193,6 +202,10 @@ class Pool implements PostgresPool {
     return `begin${modes}${this.#sessions.begin[pace]}`
   }
 
+  get awayStores(): ReadonlySet<string> {
+    return this.#away.stores
+  }
+
   async verify(): Promise<void> {
     await verified(this, this.#sessions)
     if (this.#sizes.isPooled) await this.#haveAll()
@@ -255,7 +268,7 @@ class Pool implements PostgresPool {
   }
 
   give(client: Client): void {
-    const isLive = client.live
+    const isLive = client.live && !client.isSuspect
     if (!isLive) this.#drop(client)
     const first = this.#waiting.shift()
     if (!first) {
@@ -350,7 +363,7 @@ class Pool implements PostgresPool {
   #all(): Client[] {
     const groups = [this.#shared, this.#plannedOnce, this.#indexed, this.#long]
     const clients = [...groups.flatMap((group) => group.clients), ...this.#exclusive]
-    return this.#witness ? [...clients, this.#witness] : clients
+    return [...clients, ...[this.#witness, this.#nodesWitness].filter((each) => each !== null)]
   }
 
   /** One turn: gives up who has heard nothing for too long, and those who waited too long for a client. */
@@ -358,14 +371,19 @@ class Pool implements PostgresPool {
     this.#watch.turn += 1
     const { turn } = this.#watch
     let isDoubted = false
+    let isSlow = this.#away.nodes.length > 0
     for (const client of this.#all()) {
       const { silentFor } = client
-      if (silentFor >= client.patience) client.giveUp(silent())
+      if (silentFor >= this.#slowTurns) isSlow = true
+      if (silentFor >= (client.isSuspect ? this.#slowTurns : client.patience)) client.giveUp(silent())
+      else if (client.isSuspect && client.open === 0 && !this.#isTaken(client)) client.renew()
       else if (silentFor >= this.#requestTurns) isDoubted = true
       if (client.isFailing && client.open === 0 && turn - client.failedAt >= this.#turns(triedAgainMs)) {
         client.run('select 1', []).catch(() => undefined) // stays as it is
       }
     }
+    if (isSlow && this.distribution.known && turn - this.#nodesAskedAt >= this.#slowTurns)
+      void this.#askNodes()
     if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
     while (this.#waiting.length > 0) {
       const [{ pace, since, reject }] = this.#waiting as [Waiting]
@@ -393,6 +411,37 @@ class Pool implements PostgresPool {
       this.#witness = null
       void witness.close(0)
     }
+  }
+
+  /**
+   * Of a node that hangs a backend of the coordinator hears nothing for ever, and cannot even be cancelled; one that has no
+   * connection to it yet gives up within `nodeConnectMs`. So all our connections are made anew, once for each node that
+   * hangs, and what was asked of the node's stores has failed as it does where the node is gone.
+   */
+  async #askNodes(): Promise<void> {
+    if (this.#nodesWitness) return
+    this.#nodesAskedAt = this.#watch.turn
+    const witness = this.#open('bare', { patience: this.#requestTurns })
+    this.#nodesWitness = witness
+    try {
+      const away = await awayOf(
+        async <Row>(text: string, parameters: readonly unknown[]) =>
+          (await witness.run(text, parameters)) as Row[],
+      )
+      const isNew = away.nodes.some((node) => !this.#away.nodes.includes(node))
+      this.#away = away
+      if (isNew) for (const client of this.#all()) client.isSuspect = client !== witness
+    } catch {
+      // The coordinator itself does not answer: that is `#askAnew`'s to find.
+    } finally {
+      this.#nodesWitness = null
+      void witness.close(0)
+    }
+  }
+
+  /** Somebody's who may be between two statements of a transaction. */
+  #isTaken(client: Client): boolean {
+    return this.#exclusive.has(client) && !this.#idle.includes(client)
   }
 }
 

@@ -7,7 +7,7 @@
  * than a transaction is then another's: a setting, a prepared statement. So through one nothing lasts longer.
  */
 import { randomUUID } from 'node:crypto'
-import { longStatementMs } from '../deadlines.ts'
+import { longStatementMs, nodeConnectMs } from '../deadlines.ts'
 
 /** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
 export type Pace = 'request' | 'long'
@@ -61,6 +61,9 @@ const plannedAnew = { plan_cache_mode: 'force_custom_plan' }
  */
 const keptWhereItPays = { plan_cache_mode: 'auto', enable_seqscan: 'off' }
 
+/** Without Citus it is a name that nobody reads. */
+const ofCluster = { 'citus.node_connection_timeout': String(nodeConnectMs) }
+
 /**
  * Known to nobody but us: PostgreSQL keeps it with the connection; PgBouncer, which is told by name what it may leave
  * out, refuses a connection that is opened with it.
@@ -95,7 +98,7 @@ export function sessionsOf(way: {
   // Another process's PGlite counts no time, and knows no settings of a connection.
   const isTimed = way.socket === undefined
   const mark = randomUUID()
-  const common = isTimed ? { ...always, [markName]: mark } : always
+  const common = isTimed ? { ...always, [markName]: mark, ...ofCluster } : always
   const quick = isTimed ? { ...common, ...short } : common
   return {
     startup: {

@@ -4,7 +4,7 @@
  * others will too, and the next statement waits until `everyMs` after the last one began.
  */
 export class Gathered<Question, Answer> {
-  readonly #ask: (questions: readonly Question[]) => Promise<readonly Answer[]>
+  readonly #ask: Ask<Question, Answer>
   readonly #nameOf: (question: Question) => string
   readonly #everyMs: number
   readonly #atMost: number
@@ -12,15 +12,10 @@ export class Gathered<Question, Answer> {
   #isUnderWay = false
 
   /**
-   * `ask` answers in the order of the questions. Of those with one name (`nameOf`) one is asked at a time. `atMost`: so
+   * `ask` answers in the order of the questions; where an answer is still to come or to fail, nobody else waits for it. Of those with one name (`nameOf`) one is asked at a time. `atMost`: so
    * many in one statement.
    */
-  constructor(
-    ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
-    nameOf: (question: Question) => string,
-    everyMs = 0,
-    atMost = 500,
-  ) {
+  constructor(ask: Ask<Question, Answer>, nameOf: (question: Question) => string, everyMs = 0, atMost = 500) {
     this.#ask = ask
     this.#nameOf = nameOf
     this.#everyMs = everyMs
@@ -67,8 +62,12 @@ export class Gathered<Question, Answer> {
   }
 }
 
+type Ask<Question, Answer> = (
+  questions: readonly Question[],
+) => Promise<readonly (Answer | Promise<Answer>)[]>
+
 interface Waiting<Question, Answer> {
   question: Question
-  resolve(answer: Answer): void
+  resolve(answer: Answer | Promise<Answer>): void
   reject(reason: unknown): void
 }

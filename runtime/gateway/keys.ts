@@ -33,7 +33,7 @@ export class KeyRing {
   readonly #asking = new Map<string, Promise<Access | null>>()
   readonly #read: Gathered<string, Access | null>
   /** By key, those that are to be written. */
-  #uses = new Map<string, KeyUse>()
+  readonly #uses = new Map<string, KeyUse>()
   /** By key, what was written within the last minute. */
   readonly #written = new Map<string, number>()
   readonly #owner = new Map<string, Set<string>>()
@@ -45,10 +45,7 @@ export class KeyRing {
     this.#leaseMs = leaseMs
     this.#alone = alone
     this.#read = new Gathered(
-      async (hashes) => {
-        const found = await findAccesses(database, hashes)
-        return hashes.map((hash) => found.get(hash) ?? null)
-      },
+      (hashes) => findAccesses(database, hashes),
       (hash) => hash,
     )
   }
@@ -142,10 +139,13 @@ export class KeyRing {
   async writeUses(): Promise<void> {
     const now = this.#clock.ms()
     for (const [keyId, at] of this.#written) if (now - at >= useWrittenEveryMs) this.#written.delete(keyId)
-    if (this.#uses.size === 0) return
-    const uses = [...this.#uses.values()]
-    this.#uses = new Map()
-    for (const { keyId, at } of uses) this.#written.set(keyId, at)
+    const { awayStores } = this.#database
+    const uses = [...this.#uses.values()].filter(({ storeId }) => !awayStores.has(storeId))
+    if (uses.length === 0) return
+    for (const { keyId, at } of uses) {
+      this.#uses.delete(keyId)
+      this.#written.set(keyId, at)
+    }
     await recordKeyUse(this.#database, uses)
   }
 }

@@ -179,7 +179,7 @@ export async function openQueue(
     async (runs) => {
       // Two workers whose runs are another's by now meet in one order.
       const inOrder = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      await database.patient.query(completeRuns, [
+      await database.query(completeRuns, [
         inOrder.map(({ name }) => name),
         inOrder.map(({ id }) => id),
         inOrder.map(({ retryCount }) => retryCount),
@@ -265,7 +265,8 @@ export async function openQueue(
     },
     async fetch(name, atMost, which) {
       const lowest = which === 'awaited' ? 0 : lowestPriority
-      const jobs = await database.patient.query<FetchedJob>(claim, [name, atMost, lowest])
+      // Not among the statements of jobs, which may take long.
+      const jobs = await database.query<FetchedJob>(claim, [name, atMost, lowest])
       // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
       return database.pglite ? jobs : jobs.map((job) => ({ ...job, mayBeBehind: job.singletonKey !== null }))
     },

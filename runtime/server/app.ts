@@ -160,10 +160,16 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const worker = new Worker(services, registry.jobs, metrics)
   const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
   analysing?.unref()
+  // Looks over all stores: no request's statement is to stand behind one.
+  const patient = { ...services, database: database.patient }
+  const watching = new SystemContext(patient, log, 'health')
   const housekeeping = setInterval(() => {
-    keepHouse(services, keys, clock, counters)
-      .then(async () => watch((await services.wired.troubledProviders?.(hearing)) ?? []))
-      .catch((error) => log.error({ err: error }, 'housekeeping failed'))
+    for (const part of [
+      ...keepHouse(patient, keys, clock, counters),
+      async () => watch((await services.wired.troubledProviders?.(watching)) ?? []),
+    ]) {
+      part().catch((error) => log.error({ err: error }, 'housekeeping failed'))
+    }
   }, housekeepingMs)
   housekeeping.unref()
 
@@ -262,17 +268,22 @@ async function analyse({ database, log }: Services): Promise<void> {
   }
 }
 
-async function keepHouse(
-  services: Services,
+/** Each by itself: what fails, as a look over all stores does while a node is gone, leaves the others alone. */
+const keepHouse = (
+  { database, settings }: Services,
   keys: KeyRing,
   clock: MovableClock,
   counters: SharedCounters | null,
-): Promise<void> {
-  await keys.writeUses()
-  if (counters) await counters.sweep(clock.ms())
-  await sweepIdempotencyKeys(services.database.root, clock.now())
-  if (clock.frozenAt === null) clock.offset = await savedOffset(services.database, services.settings)
-}
+): (() => Promise<void>)[] => [
+  () => keys.writeUses(),
+  async () => counters?.sweep(clock.ms()),
+  async () => {
+    await sweepIdempotencyKeys(database.root, clock.now())
+  },
+  async () => {
+    if (clock.frozenAt === null) clock.offset = await savedOffset(database, settings)
+  },
+]
 
 interface Parts {
   registry: Registry

@@ -1,5 +1,6 @@
 /** What a worker of a cluster keeps from being seen is not taken for what is not there. On a cluster of its own. */
 import { expect, inject, test } from 'vitest'
+import { findAccesses } from '#db/access'
 import { livingStores } from '#db/citus/living'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
@@ -9,7 +10,7 @@ import { chatAgentReply, messagingCleanup } from '#operations/messaging/handles'
 import connectService from '#operations/messaging/shared/api/connect-service'
 import { accept } from '#operations/store/provider-events/accept'
 import { SystemContext } from '#runtime/context'
-import { newId } from '#runtime/values/ids'
+import { newId, sha256 } from '#runtime/values/ids'
 import { throwawayCitus } from '#scripts/cli/citus'
 import { type TestApp, testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
@@ -91,6 +92,15 @@ test.runIf(inject('nodes').length > 1)(
     ])
     await worker.crash()
     expect(await livingStores(database)).toEqual(expect.arrayContaining([other.id]))
+    // Keys that are looked up together.
+    const holders = await Promise.allSettled(
+      await findAccesses(
+        database,
+        [lost, other].map(({ key }) => sha256(key)),
+      ),
+    )
+    expect(holders.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(holders[1]).toMatchObject({ value: { storeId: other.id } })
     const inbound = { kind: 'inbound', storeRef: shared!.number_id, data: { phone, text: 'Hi' } }
     await accept(system(app), 'messaging', 'sandbox', [{ ...event(app, 'on shared', null), ...inbound }])
     await accept(system(app), 'ecommerce', 'sandbox', [

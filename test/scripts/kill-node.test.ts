@@ -12,6 +12,7 @@ import { machineClock } from '#runtime/clock'
 import { type ThrowawayCitus, throwawayCitus } from '#scripts/cli/citus'
 import { type TestApp, testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
+import { hang } from '#test/support/hanging'
 import { audience } from '#test/support/people'
 import { advance, call, type Running, start, until } from '#test/support/processes'
 
@@ -100,6 +101,16 @@ async function sendCampaign({ url }: Running, { key, listId }: Sender): Promise<
 const isSent = async ({ url }: Running, { key }: Sender, path: string): Promise<boolean> =>
   (await call(url, key, 'GET', path)).body?.status === 'sent'
 
+/** What was in hand when something died is taken up after two minutes of the clock. */
+const untilSent = (server: Running, { sender, path }: { sender: Sender; path: string }) =>
+  until(180, async () => {
+    if (await isSent(server, sender, path)) return true
+    await advance(server, 40)
+    return false
+  })
+
+const isMade = ({ status }: { status: number }): boolean => status === 201
+
 type Writer = Awaited<ReturnType<typeof writer>>
 
 const statusesOf = ({ answered }: Writer): number[] =>
@@ -132,12 +143,7 @@ type Amid = Awaited<ReturnType<typeof amidSending>>
 async function expectWhole({ cluster, server, stores }: Amid, statuses: readonly number[][]): Promise<void> {
   await Promise.all(stores.map((each) => each.writer.end()))
   for (const { sender, path } of stores) {
-    // What was in hand when it died is taken up after two minutes of the clock.
-    await until(180, async () => {
-      if (await isSent(server, sender, path)) return true
-      await advance(server, 40)
-      return false
-    })
+    await untilSent(server, { sender, path })
     const { counters } = (await call(server.url, sender.key, 'GET', path)).body
     expect(counters).toMatchObject({ total: recipients, pending: 0, skipped: 0, cancelled: 0 })
     expect(counters.sent + counters.failed).toBe(recipients)
@@ -171,6 +177,34 @@ test.runIf(hasCluster)(
     await node.restart()
     await until(60, async () => lost.writer.answered.at(-1)?.status === 201)
     await expectWhole(amid, [[201, 503], [201]])
+  },
+)
+
+test.runIf(hasCluster)(
+  'stores of a worker that hangs are told to come back, others go on, and when it goes on nothing is lost or doubled',
+  { timeout: 590_000 },
+  async () => {
+    const amid = await amidSending()
+    const { cluster, server, stores } = amid
+    const [lost, other] = stores
+    const node = cluster.workers.find(({ port }) => port === lost.sender.port)!
+    const goOn = hang(node)
+    whenFileEnds(goOn)
+    // Once it is known, at once.
+    await until(60, async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
+    const before = other.writer.answered.length
+    await until(30, async () => other.writer.answered.slice(before).filter(isMade).length >= 50)
+    // A statement of its campaign may have shared a connection with what hung.
+    await untilSent(server, other)
+    await expectClocked(amid, other.sender)
+    const readNow = await call(server.url, lost.sender.key, 'GET', lost.path)
+    expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
+
+    goOn()
+    await until(60, async () => lost.writer.answered.at(-1)?.status === 201)
+    // Who shared a connection with what hung is told to come back as well, for a moment.
+    expect(other.writer.answered.filter((each) => !isMade(each)).length).toBeLessThan(20)
+    await expectWhole(amid, [[201, 503], statusesOf(other.writer)])
   },
 )
 

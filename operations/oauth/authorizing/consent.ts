@@ -21,7 +21,7 @@ export type Fault = 'unknown-key' | 'child-key' | 'no-scope'
 /** Looks the key up; it goes no further than this. */
 export async function showKey(ctx: SystemContext, asked: Asked, key: string): Promise<Shown | Fault> {
   const hash = sha256(key.trim())
-  const access = (await findAccesses(ctx.services.database, [hash])).get(hash)
+  const access = await (await findAccesses(ctx.services.database, [hash]))[0]
   if (!access || (access.expiresAt !== null && ctx.clock.ms() >= access.expiresAt)) return 'unknown-key'
   if (access.parentKeyId !== null) return 'child-key'
   if (passedOn(asked, access.scopes).length === 0) return 'no-scope'

@@ -24,7 +24,7 @@ const byRefresh = (ctx: SystemContext, token: string, clientId: string) =>
 
 async function byAccess(ctx: SystemContext, token: string, clientId: string) {
   const hash = sha256(token)
-  const access = (await findAccesses(ctx.services.database, [hash])).get(hash)
+  const access = await (await findAccesses(ctx.services.database, [hash]))[0]
   if (!access?.parentKeyId) return undefined
   return ctx.root
     .selectFrom('oauth_grants')

@@ -1,6 +1,6 @@
 /** The store behind a public id, with what it may use and what its copies are good for: one round trip. */
 import type { PlanFacts, StoreFacts, SubscriptionInstants } from '#db/access'
-import type { Database } from '#db/database'
+import { type Database, reach } from '#db/database'
 import { storesListed } from '#db/directory/find'
 import { Context, jobActor, type SystemContext } from '#runtime/context'
 import { canWriteAt, featureSet, planIdAt, statusAt } from '#runtime/plans'
@@ -56,5 +56,7 @@ export async function findVisited(system: SystemContext, publicId: string): Prom
 /** Where a statement that names no store would ask every shard. */
 async function findOnCluster(database: Database, publicId: string): Promise<Row[]> {
   const [store] = await storesListed(database.root, 'store-public-id', [publicId])
-  return store ? database.query<Row>(ofStore, [publicId, store]) : []
+  if (!store) return []
+  reach(database, store)
+  return database.query<Row>(ofStore, [publicId, store])
 }

@@ -1,0 +1,17 @@
+/** A PostgreSQL that hangs: it still takes connections, and says nothing any more. Linux. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ThrowawayPostgres } from '#scripts/cli/postgres'
+
+/** Stops all its processes where they are; answers what lets them go on, once. */
+export function hang({ dataDir }: Pick<ThrowawayPostgres, 'dataDir'>): () => void {
+  const first = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]!
+  process.kill(Number(first), 'SIGSTOP')
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ')
+  for (const pid of children) process.kill(Number(pid), 'SIGSTOP')
+  let isHanging = true
+  return () => {
+    if (isHanging) for (const pid of [...children, first]) process.kill(Number(pid), 'SIGCONT')
+    isHanging = false
+  }
+}
