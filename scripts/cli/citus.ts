@@ -24,6 +24,8 @@ const lines = [
   'citus.shard_count = 4',
   // Of a run that ends within minutes: what a killed node left is looked for soon.
   `citus.recover_2pc_interval = '2s'`,
+  // What hangs with one node is let go of on the others; sessions of our own have theirs.
+  `idle_in_transaction_session_timeout = '20s'`,
   // Where a cluster is one machine, many small connections cost more than they save.
   'citus.max_adaptive_executor_pool_size = 2',
   `citus.enable_statistics_collection = off`,

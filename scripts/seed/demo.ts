@@ -151,7 +151,8 @@ async function refuseForeignStores(services: Services): Promise<void> {
 async function oneAtATime(services: Services, run: () => Promise<void>): Promise<void> {
   const { database } = services
   if (database.kind === 'pglite') return run()
-  await database.root.transaction().execute(async (transaction) => {
+  // The lock is held while all is seeded: as a request's, its transaction would be idle for too long on a slow machine.
+  await database.patient.root.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('seed demo', 0))`.execute(transaction)
     await run()
   })

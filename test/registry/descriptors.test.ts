@@ -167,7 +167,8 @@ describe('GET /operations', () => {
           access,
         }
       : jobActor('user', 'r')
-    const services = { catalog: catalogOf(registry), clock } as unknown as Services
+    const database = { awayStores: new Set() }
+    const services = { catalog: catalogOf(registry), clock, database } as unknown as Services
     const ctx = new Context(services, owner.store, actor, silentLog())
     const { spec } = listOperations
     const answer = await spec.handler(ctx, { params: {}, query: undefined, body: undefined })
