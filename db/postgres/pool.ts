@@ -7,7 +7,6 @@
  * transactions, so that a slow one holds up nobody.
  */
 
-import { type Away, awayOf } from '../citus/nodes.ts'
 import {
   connectMs,
   DatabaseSilent,
@@ -18,53 +17,13 @@ import {
 } from '../deadlines.ts'
 import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
 import { Distribution } from './distribution.ts'
+import { Nodes } from './nodes.ts'
 import { allWithin, type Pace, type SessionKind, type Sessions, sessionsOf, verified } from './sessions.ts'
-
-/** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
-export type Plan = 'once' | 'each-time'
+import { types } from './values.ts'
+import type { Plan, PostgresPool } from './ways.ts'
 
 export type { Pace } from './sessions.ts'
-
-export interface PostgresPool {
-  /** One statement on a client that others use too. */
-  query<Row>(
-    text: string,
-    parameters: readonly unknown[],
-    plan?: Plan,
-    pace?: Pace,
-  ): Promise<Row[] & { count: number | null }>
-  /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
-  script<Row>(text: string): Promise<Row[]>
-  /** A client that nobody else uses until it is given back. */
-  take(pace?: Pace): Promise<Client>
-  give(client: Client): void
-  /** Begins a transaction, in which statements have what they need set for their kind. */
-  begin(pace: Pace, modes?: string): string
-  /** Whether it is a cluster's, which is asked once. */
-  readonly distribution: Distribution
-  /** Those whose node of a cluster is known not to answer. */
-  readonly awayStores: ReadonlySet<string>
-  /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
-  verify(): Promise<void>
-  load(): { open: number; busy: number; waiting: number }
-  close(): Promise<void>
-}
-
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-/** Values arrive as PGlite's do: bigint as number, date and numeric as text, JSON parsed. */
-const types = {
-  bigint: { to: 20, from: [20], serialize: String, parse: Number },
-  date: { to: 1082, from: [1082], serialize: String, parse: (value: string) => value },
-  // An instant given as text is PostgreSQL's to read: postgres.js would make a Date of it and text again.
-  instant: {
-    to: 1184,
-    from: [1114, 1184],
-    serialize: (value: string | Date) => (typeof value === 'string' ? value : value.toISOString()),
-    parse: (value: string) => new Date(value),
-  },
-  json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
-}
+export type { Plan, PostgresPool } from './ways.ts'
 
 /** Who our connections say that they are. */
 export const usualName = 'merchant-api'
@@ -118,11 +77,8 @@ class Pool implements PostgresPool {
   /** A connection anew, while those there say nothing. */
   #witness: Client | null = null
   #askedAt = 0
-  /** The same that asks for the nodes of a cluster. */
-  #nodesWitness: Client | null = null
-  #nodesAskedAt = 0
-  #away: Away = { nodes: [], stores: new Set() }
   readonly #slowTurns: number
+  readonly #nodes: Nodes
   #isClosed = false
   readonly distribution: Distribution
 
@@ -143,6 +99,13 @@ class Pool implements PostgresPool {
     this.#indexed = this.#group('indexed', this.#requestTurns)
     // Behind a statement that takes minutes a sign of life would come too late, while other connections have nothing to do.
     this.#long = this.#group('long', this.#longTurns, 0)
+    this.#nodes = new Nodes({
+      everyTurns: this.#slowTurns,
+      open: () => this.#open('bare', { patience: this.#requestTurns }),
+      suspectAll: () => {
+        for (const client of this.#all()) client.isSuspect = client !== this.#nodes.witness
+      },
+    })
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
@@ -203,7 +166,7 @@ class Pool implements PostgresPool {
   }
 
   get awayStores(): ReadonlySet<string> {
-    return this.#away.stores
+    return this.#nodes.away.stores
   }
 
   async verify(): Promise<void> {
@@ -363,7 +326,7 @@ class Pool implements PostgresPool {
   #all(): Client[] {
     const groups = [this.#shared, this.#plannedOnce, this.#indexed, this.#long]
     const clients = [...groups.flatMap((group) => group.clients), ...this.#exclusive]
-    return [...clients, ...[this.#witness, this.#nodesWitness].filter((each) => each !== null)]
+    return [...clients, ...[this.#witness, this.#nodes.witness].filter((each) => each !== null)]
   }
 
   /** One turn: gives up who has heard nothing for too long, and those who waited too long for a client. */
@@ -371,7 +334,7 @@ class Pool implements PostgresPool {
     this.#watch.turn += 1
     const { turn } = this.#watch
     let isDoubted = false
-    let isSlow = this.#away.nodes.length > 0
+    let isSlow = false
     for (const client of this.#all()) {
       const { silentFor } = client
       if (silentFor >= this.#slowTurns) isSlow = true
@@ -382,8 +345,7 @@ class Pool implements PostgresPool {
         client.run('select 1', []).catch(() => undefined) // stays as it is
       }
     }
-    if (isSlow && this.distribution.known && turn - this.#nodesAskedAt >= this.#slowTurns)
-      void this.#askNodes()
+    if (this.distribution.known) this.#nodes.look(turn, isSlow)
     if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
     while (this.#waiting.length > 0) {
       const [{ pace, since, reject }] = this.#waiting as [Waiting]
@@ -409,32 +371,6 @@ class Pool implements PostgresPool {
       for (const client of this.#all()) if (client.silentFor >= this.#requestTurns) client.giveUp(silent())
     } finally {
       this.#witness = null
-      void witness.close(0)
-    }
-  }
-
-  /**
-   * Of a node that hangs a backend of the coordinator hears nothing for ever, and cannot even be cancelled; one that has no
-   * connection to it yet gives up within `nodeConnectMs`. So all our connections are made anew, once for each node that
-   * hangs, and what was asked of the node's stores has failed as it does where the node is gone.
-   */
-  async #askNodes(): Promise<void> {
-    if (this.#nodesWitness) return
-    this.#nodesAskedAt = this.#watch.turn
-    const witness = this.#open('bare', { patience: this.#requestTurns })
-    this.#nodesWitness = witness
-    try {
-      const away = await awayOf(
-        async <Row>(text: string, parameters: readonly unknown[]) =>
-          (await witness.run(text, parameters)) as Row[],
-      )
-      const isNew = away.nodes.some((node) => !this.#away.nodes.includes(node))
-      this.#away = away
-      if (isNew) for (const client of this.#all()) client.isSuspect = client !== witness
-    } catch {
-      // The coordinator itself does not answer: that is `#askAnew`'s to find.
-    } finally {
-      this.#nodesWitness = null
       void witness.close(0)
     }
   }

@@ -1,0 +1,32 @@
+/** The ways in which a statement reaches a PostgreSQL server. */
+import type { Client } from './client.ts'
+import type { Distribution } from './distribution.ts'
+import type { Pace } from './sessions.ts'
+
+/** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
+export type Plan = 'once' | 'each-time'
+
+export interface PostgresPool {
+  /** One statement on a client that others use too. */
+  query<Row>(
+    text: string,
+    parameters: readonly unknown[],
+    plan?: Plan,
+    pace?: Pace,
+  ): Promise<Row[] & { count: number | null }>
+  /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
+  script<Row>(text: string): Promise<Row[]>
+  /** A client that nobody else uses until it is given back. */
+  take(pace?: Pace): Promise<Client>
+  give(client: Client): void
+  /** Begins a transaction, in which statements have what they need set for their kind. */
+  begin(pace: Pace, modes?: string): string
+  /** Whether it is a cluster's, which is asked once. */
+  readonly distribution: Distribution
+  /** Those whose node of a cluster is known not to answer. */
+  readonly awayStores: ReadonlySet<string>
+  /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
+  verify(): Promise<void>
+  load(): { open: number; busy: number; waiting: number }
+  close(): Promise<void>
+}
