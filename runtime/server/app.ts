@@ -160,13 +160,10 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const worker = new Worker(services, registry.jobs, metrics)
   const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
   analysing?.unref()
-  // Looks over all stores: no request's statement is to stand behind one.
-  const patient = { ...services, database: database.patient }
-  const watching = new SystemContext(patient, log, 'health')
   const housekeeping = setInterval(() => {
     for (const part of [
-      ...keepHouse(patient, keys, clock, counters),
-      async () => watch((await services.wired.troubledProviders?.(watching)) ?? []),
+      ...keepHouse(services, keys, clock, counters),
+      async () => watch((await services.wired.troubledProviders?.(hearing)) ?? []),
     ]) {
       part().catch((error) => log.error({ err: error }, 'housekeeping failed'))
     }
@@ -278,7 +275,8 @@ const keepHouse = (
   () => keys.writeUses(),
   async () => counters?.sweep(clock.ms()),
   async () => {
-    await sweepIdempotencyKeys(database.root, clock.now())
+    // On a cluster it would wait for the node that is away, with locks on all others.
+    if (database.awayStores.size === 0) await sweepIdempotencyKeys(database.root, clock.now())
   },
   async () => {
     if (clock.frozenAt === null) clock.offset = await savedOffset(database, settings)
