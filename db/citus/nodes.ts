@@ -36,8 +36,8 @@ export async function storesOn(ask: Ask, nodes: readonly string[]): Promise<stri
      join pg_dist_shard s on s.logicalrelid = 'stores'::regclass
        and worker_hash(d.store_id) between s.shardminvalue::integer and s.shardmaxvalue::integer
      join pg_dist_shard_placement p on p.shardid = s.shardid
-     where d.kind = 'store-public-id' and p.nodename || ' ' || p.nodeport = any($1::text[])`,
-    [nodes],
+     where d.kind = 'store-public-id' and p.nodename || ' ' || p.nodeport = any(string_to_array($1, ','))`,
+    [nodes.join()],
   )
   return stores.map(({ id }) => id)
 }
