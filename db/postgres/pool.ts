@@ -284,8 +284,7 @@ class Pool implements PostgresPool {
     const options = {
       ...(socket ? { path: socket } : {}),
       types,
-      // Of arrays, asked as it opens and awaited by nobody: who only asks who is there may leave amid it.
-      fetch_types: kind !== 'bare',
+      fetch_types: false,
       connect_timeout: connectMs / 1000,
       // Tries soon, however often it failed before: a request waits.
       backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),

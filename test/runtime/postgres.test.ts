@@ -10,7 +10,10 @@ import { describe, expect, inject, test } from 'vitest'
 import { openPostgres } from '#db/open'
 import { doorOf, knownVersion } from '#db/postgres/door'
 import { type PostgresPool, postgresPool } from '#db/postgres/pool'
+import { types } from '#db/postgres/values'
 import type { Tables } from '#db/tables'
+import { freshDatabase } from '#test/support/app'
+import { blackHole } from '#test/support/black-hole'
 import { whenFileEnds } from '#test/support/closing'
 
 const url = inject('postgresUrl')
@@ -46,6 +49,74 @@ describe.skipIf(!url)('statements', () => {
         expect(Object.values(row!)).toEqual(values)
       }
     }
+  })
+
+  test('arrays of every kind that a table of ours may have go there and back, with null, quotes and ranks', async () => {
+    const db = pool()
+    const at = '2026-03-11T02:30:00.123Z'
+    const kinds: [string, readonly unknown[], (readonly unknown[])?][] = [
+      ['text', ['', 'a', 'b,"c', 'NULL', '\\', '{}', ' ', "it's ç 🎉", null]],
+      ['uuid', ['0199f9f0-0000-7000-8000-000000000001', null]],
+      ['smallint', [1, null, -3]],
+      ['integer', [1, null, -3]],
+      ['bigint', [9007199254740991, null]],
+      ['real', [1.5, null]],
+      ['float8', [1.1, null]],
+      ['numeric', ['12.30', null]],
+      ['boolean', ['true', 'f', null], [true, false, null]],
+      ['date', ['2026-02-28', null]],
+      ['timestamptz', [at, null], [new Date(at), null]],
+      ['jsonb', ['{"a":[1,null,"\\""]}', '"x"', null], [{ a: [1, null, '"'] }, 'x', null]],
+      ['bytea', ['\\x00ff', null], [Buffer.from([0, 255]), null]],
+      ['text', []],
+      [
+        'integer',
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+    ]
+    for (const plan of ['once', 'each-time', undefined] as const) {
+      for (const [kind, given, expected = given] of kinds) {
+        const [row] = await db.query<{ list: unknown }>(`select $1::${kind}[] as list`, [given], plan)
+        expect(row!.list, kind).toEqual(expected)
+      }
+      const [row] = await db.query<{ list: unknown }>("select '[2:3]={1,2}'::int[] as list where $1 = 1", [1])
+      expect(row!.list).toEqual([1, 2])
+    }
+  })
+
+  test('no column of any table is an array that would arrive as text', async () => {
+    const { database: db } = await freshDatabase()
+    const columns = await db.query<{ column: string; type: number }>(
+      `select distinct format('%I.%I.%I', n.nspname, r.relname, a.attname) as column, a.atttypid::int as type
+        from pg_attribute a join pg_class r on r.oid = a.attrelid join pg_namespace n on n.oid = r.relnamespace
+          join pg_type t on t.oid = a.atttypid
+        where n.nspname !~ '^(pg_|information_schema|citus)' and t.typcategory = 'A' and not a.attisdropped
+          and $1 = 1`,
+      [1],
+    )
+    expect(columns.length).toBeGreaterThan(5)
+    const known = Object.values(types).flatMap(({ from }) => from)
+    expect(columns.filter(({ type }) => !known.includes(type))).toEqual([])
+  })
+
+  test('a connection that is lost as it opens fails what was asked, and nothing that nobody awaits', async () => {
+    const hole = await blackHole(url!)
+    const unawaited: unknown[] = []
+    const noted = (reason: unknown): unknown => unawaited.push(reason)
+    process.on('unhandledRejection', noted)
+    whenFileEnds(() => void process.off('unhandledRejection', noted))
+    hole.endWhenReady()
+    for (let times = 0; times < 5; times += 1) {
+      const db = postgresPool(hole.url, { reads: 1, exclusive: 1 })
+      const asked = [db.query('select $1::int', [1]), db.query('select 1', []), db.take()]
+      expect((await Promise.allSettled(asked)).map(({ status }) => status)).not.toContain('fulfilled')
+      await db.close()
+    }
+    await wait(100)
+    expect(unawaited).toEqual([])
   })
 
   test('many at once, each with its own answer; a failed one fails alone', async () => {

@@ -9,10 +9,15 @@ export interface BlackHole {
   silence(): void
   /** What was held back passes. */
   speak(): void
+  /** From now on ends each connection as the server says that it is ready: after that, and before any answer. */
+  endWhenReady(): void
   /** Ends the connections beyond these, and refuses new ones as PostgreSQL does that has none left. */
   allowOnly(connections: number): void
   connections(): number
 }
+
+/** `ReadyForQuery`, outside of a transaction. */
+const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 
 /** The packet of a server that has no connection left. */
 function tooMany(): Buffer {
@@ -28,6 +33,7 @@ export async function blackHole(databaseUrl: string): Promise<BlackHole> {
   const there = new URL(databaseUrl)
   const pairs = new Map<Socket, Socket>()
   let isSilent = false
+  let endsWhenReady = false
   let allowed = Number.POSITIVE_INFINITY
   const server = createServer({ allowHalfOpen: true }, (near) => {
     near.on('error', () => near.destroy())
@@ -46,7 +52,10 @@ export async function blackHole(databaseUrl: string): Promise<BlackHole> {
       [near, far],
       [far, near],
     ] as const) {
-      from.on('data', (bytes) => to.write(bytes))
+      from.on('data', (bytes) => {
+        to.write(bytes)
+        if (endsWhenReady && from === far && bytes.includes(ready)) end()
+      })
       from.on('end', () => (isSilent ? undefined : to.end()))
       from.on('error', end)
       from.on('close', () => (isSilent ? undefined : end()))
@@ -71,6 +80,9 @@ export async function blackHole(databaseUrl: string): Promise<BlackHole> {
     speak() {
       isSilent = false
       for (const socket of all()) socket.resume()
+    },
+    endWhenReady() {
+      endsWhenReady = true
     },
     allowOnly(connections) {
       allowed = connections
