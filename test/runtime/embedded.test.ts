@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
 import { socketPath } from '#runtime/database/embedded-socket'
+import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -63,7 +64,7 @@ function running(dataDir: string, role: FolderRole, code: string) {
     const opened = await openEmbedded({ dataDir: ${JSON.stringify(dataDir)} }, '${role}')
     const { database } = opened
     ${code}`
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+  const child = spawn(process.execPath, [...shortLived, '--input-type=module-typescript', '-e', program], {
     cwd: join(import.meta.dirname, '../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -31,7 +31,7 @@ import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
-import { call, emptyFolder, prepared, start, until } from '#test/support/processes'
+import { call, emptyFolder, prepared, shortLived, start, until } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
 const nodes = inject('nodes')
@@ -212,7 +212,7 @@ function restoring(
   folder: string,
   env: Record<string, string>,
 ): { child: ChildProcess; ended: Promise<unknown> } {
-  const child = spawn(process.execPath, [join(root, 'scripts/restore.ts'), folder], {
+  const child = spawn(process.execPath, [...shortLived, join(root, 'scripts/restore.ts'), folder], {
     env: { ...process.env, ...env },
     stdio: 'ignore',
   })

@@ -12,7 +12,7 @@ import { migrateProgram } from '#scripts/migrate'
 import { storeProgram } from '#scripts/store'
 import { freshDatabase } from '#test/support/app'
 import { type Ran, run as runHere } from '#test/support/command'
-import { emptyFolder, type Running, start } from '#test/support/processes'
+import { emptyFolder, type Running, shortLived, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
 const env = {
@@ -36,8 +36,11 @@ const run = (name: Name, args: readonly string[], own: NodeJS.ProcessEnv = env):
 /** The same as a process of its own. */
 const asProcess = (script: string, args: readonly string[]): Promise<Ran> =>
   new Promise((resolve) =>
-    execFile(process.execPath, [join(root, 'scripts', `${script}.ts`), ...args], { env }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), out, err }),
+    execFile(
+      process.execPath,
+      [...shortLived, join(root, 'scripts', `${script}.ts`), ...args],
+      { env },
+      (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }),
     ),
   )
 

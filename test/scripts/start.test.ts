@@ -8,6 +8,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 import { seedProgram } from '#scripts/seed'
 import { freshDatabase } from '#test/support/app'
 import { run } from '#test/support/command'
+import { shortLived } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
 const folders: string[] = []
@@ -45,7 +46,7 @@ async function start(
   env: NodeJS.ProcessEnv,
   until: RegExp,
 ): Promise<{ printed: string; all(): string; stop(): Promise<unknown> }> {
-  const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], { cwd: root, env })
+  const child = spawn(process.execPath, [...shortLived, join(root, 'scripts/start.ts')], { cwd: root, env })
   children.add(child)
   const ended = new Promise((resolve) => child.once('close', resolve)).finally(() => children.delete(child))
   let printed = ''
