@@ -368,13 +368,15 @@ export class Worker {
     for (;;) {
       await this.schedule()
       const { started, isIdle } = this.#loop ? notLooked : await this.#claim(true)
-      if (started === 0 && this.#running.size > 0) {
+      const isOver = performance.now() >= until
+      const runs = this.#running.size > 0
+      if (started === 0 && runs) {
         // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
         const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
         await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
       }
-      const isOver = performance.now() >= until
-      if (!isOver && (started > 0 || this.#running.size > 0)) continue
+      // Those that ended have left room for others.
+      if (!isOver && (started > 0 || runs)) continue
       // What one process has claimed and not begun yet, another knows only from the queue.
       pending = isIdle ? 0 : await this.#services.queue.unfinished(names)
       if (pending === 0 || isOver) break
