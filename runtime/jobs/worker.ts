@@ -363,8 +363,6 @@ export class Worker {
   async drain(timeoutMs = 30_000): Promise<{ ran: number; failed: number; pending: number }> {
     const before = { ran: this.ran, failed: this.failed }
     const until = performance.now() + timeoutMs
-    const names = [...this.#jobs.keys()]
-    let pending = 0
     for (;;) {
       await this.schedule()
       const { started, isIdle } = this.#loop ? notLooked : await this.#claim(true)
@@ -375,14 +373,13 @@ export class Worker {
         const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
         await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
       }
-      // Those that ended have left room for others.
       if (!isOver && (started > 0 || runs)) continue
       // What one process has claimed and not begun yet, another knows only from the queue.
-      pending = isIdle ? 0 : await this.#services.queue.unfinished(names)
-      if (pending === 0 || isOver) break
+      const pending = isIdle ? 0 : await this.#services.queue.unfinished([...this.#jobs.keys()])
+      const answer = { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
+      if (pending === 0 || isOver) return answer
       await wait(drainLooksEveryMs)
     }
-    return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
   }
 
   /** Takes no more work, lets what runs finish for a while, hands back the rest. */
