@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
 import { socketPath } from '#runtime/database/embedded-socket'
+import { hasRunBefore } from '#test/support/once'
 import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -86,7 +87,7 @@ function running(dataDir: string, role: FolderRole, code: string) {
   return { child, ended, said }
 }
 
-describe('a second process', () => {
+describe.skipIf(hasRunBefore)('a second process', () => {
   test('connects to the first, sees what it wrote, and leaves nothing in its session', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
@@ -188,7 +189,7 @@ describe('a second process', () => {
   })
 })
 
-describe('the folder', () => {
+describe.skipIf(hasRunBefore)('the folder', () => {
   test('is for one gateway: the second is told so in one line', async () => {
     const dataDir = folder()
     await open(dataDir, 'gateway')

@@ -13,6 +13,7 @@ import type { Tenants } from '#scripts/bench/tenants'
 import { byPowerLaw } from '#scripts/bench/tenants/fill'
 import { findPostgres } from '#scripts/cli/postgres'
 import { type Ran, run } from '#test/support/command'
+import { hasRunBefore } from '#test/support/once'
 
 const bench = (...options: string[]): Promise<Ran> => run(benchProgram, options)
 
@@ -23,8 +24,8 @@ async function printed(...options: string[]): Promise<string> {
   return out
 }
 
-/** Each starts a PostgreSQL of its own, whichever database the other tests run on: once is enough. */
-const isElsewhere = !findPostgres() || process.env.TEST_DATABASE_URL !== undefined
+/** Each starts a PostgreSQL of its own. */
+const isElsewhere = !findPostgres() || hasRunBefore
 
 const countsStatements = existsSync(join(findPostgres() ?? '', '../lib/pg_stat_statements.so'))
 

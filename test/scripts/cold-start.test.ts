@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { openEmbedded } from '#runtime/database/embedded'
+import { hasRunBefore } from '#test/support/once'
 import { emptyFolder, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
@@ -26,44 +27,52 @@ const rarelyNeeded = [
   '/scripts/seed/demo.ts',
 ]
 
-test('a start that finds everything there loads nothing that it rarely needs', async () => {
-  const dataDir = await emptyFolder()
-  const list = join(dataDir, 'loaded-modules.json')
-  const server = await start('scripts/start.ts', {
-    DATABASE_URL: '',
-    DATA_DIR: dataDir,
-    SANDBOX: 'off',
-    LOADED_MODULES: list,
-    NODE_OPTIONS: `--import=${join(root, 'test/support/loaded-modules.js')}`,
-  })
-  expect((await fetch(`${server.url}/v1/store`)).status).toBe(401)
-  server.child.kill('SIGTERM')
-  expect(await server.ended).toBe(0)
-  const loaded: string[] = JSON.parse(readFileSync(list, 'utf8'))
-  expect(loaded.filter((url) => rarelyNeeded.some((part) => url.includes(part)))).toEqual([])
-  // The list is one of all modules: contracts, and what they import.
-  expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
-  expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
-}, 120_000)
+test.skipIf(hasRunBefore)(
+  'a start that finds everything there loads nothing that it rarely needs',
+  async () => {
+    const dataDir = await emptyFolder()
+    const list = join(dataDir, 'loaded-modules.json')
+    const server = await start('scripts/start.ts', {
+      DATABASE_URL: '',
+      DATA_DIR: dataDir,
+      SANDBOX: 'off',
+      LOADED_MODULES: list,
+      NODE_OPTIONS: `--import=${join(root, 'test/support/loaded-modules.js')}`,
+    })
+    expect((await fetch(`${server.url}/v1/store`)).status).toBe(401)
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toBe(0)
+    const loaded: string[] = JSON.parse(readFileSync(list, 'utf8'))
+    expect(loaded.filter((url) => rarelyNeeded.some((part) => url.includes(part)))).toEqual([])
+    // The list is one of all modules: contracts, and what they import.
+    expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
+    expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
+  },
+  120_000,
+)
 
-test('a database whose making was killed is made anew', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
-  folders.push(dataDir)
-  const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
-    cwd: root,
-    env: { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
-    stdio: 'ignore',
-  })
-  const ended = new Promise((resolve) => child.once('close', resolve))
-  while (child.exitCode === null && !existsSync(join(dataDir, 'db.unfinished'))) await wait(1)
-  child.kill('SIGKILL')
-  await ended
-  // As a kill a moment later leaves it: PGlite takes a folder with this file for a whole database, and writes others,
-  // its settings among them, after it.
-  mkdirSync(join(dataDir, 'db'), { recursive: true })
-  writeFileSync(join(dataDir, 'db/PG_VERSION'), '18\n')
-  const opened = await openEmbedded({ dataDir })
-  expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
-  await opened.close()
-  expect(existsSync(join(dataDir, 'db.unfinished'))).toBe(false)
-}, 120_000)
+test.skipIf(hasRunBefore)(
+  'a database whose making was killed is made anew',
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
+    folders.push(dataDir)
+    const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+      cwd: root,
+      env: { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
+      stdio: 'ignore',
+    })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    while (child.exitCode === null && !existsSync(join(dataDir, 'db.unfinished'))) await wait(1)
+    child.kill('SIGKILL')
+    await ended
+    // As a kill a moment later leaves it: PGlite takes a folder with this file for a whole database, and writes others,
+    // its settings among them, after it.
+    mkdirSync(join(dataDir, 'db'), { recursive: true })
+    writeFileSync(join(dataDir, 'db/PG_VERSION'), '18\n')
+    const opened = await openEmbedded({ dataDir })
+    expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
+    await opened.close()
+    expect(existsSync(join(dataDir, 'db.unfinished'))).toBe(false)
+  },
+  120_000,
+)

@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { hasRunBefore } from '#test/support/once'
 import { prepared, shortLived, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
@@ -41,10 +42,7 @@ const run = (script: string, ...args: string[]) =>
     ),
   )
 
-/** What is tried is the tree and its tools, whichever database is behind: once is enough. */
-const isElsewhere = process.env.TEST_DATABASE_URL !== undefined
-
-test.skipIf(isElsewhere)('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
+test.skipIf(hasRunBefore)('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   const [{ env, filled: key }] = await Promise.all([
     prepared(async (app) => (await store(app)).key),
     cloned(),
