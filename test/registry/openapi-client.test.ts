@@ -6,6 +6,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiText } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
+import { hasRunBefore } from '#test/support/once'
 import { withMadeUp } from './made-up.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -62,7 +63,6 @@ async function guidesClient(): Promise<string> {
 const client = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api.ts'
-import { hasRunBefore } from '#test/support/once'
 
 const api = createClient<paths>({ baseUrl: 'http://localhost/v1', headers: { authorization: 'Bearer mk_test' } })
 
