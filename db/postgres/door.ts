@@ -52,7 +52,10 @@ export class Line {
     const onclose = (): void => {
       if (!this.#isGivenUp) closed()
     }
-    this.#sql = postgres(url, { ...options, max: 1, socket, onclose } as never)
+    // The types of arrays are asked for as it opens, with nobody awaiting the answer: a connection that is lost just then
+    // would end the process. Those that we know come with the options.
+    const ours = { max: 1, socket, onclose, fetch_types: false }
+    this.#sql = postgres(url, { ...options, ...ours } as never)
     this.#ask = doorOf(this.#sql)
   }
 

@@ -284,7 +284,6 @@ class Pool implements PostgresPool {
     const options = {
       ...(socket ? { path: socket } : {}),
       types,
-      fetch_types: false,
       connect_timeout: connectMs / 1000,
       // Tries soon, however often it failed before: a request waits.
       backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),

@@ -46,10 +46,7 @@ const arrays: Readonly<Record<number, (element: string) => unknown>> = {
   3807: single.json.parse, // jsonb
 }
 
-/**
- * With those of arrays, which postgres.js would ask for at each connection that it opens, with nobody awaiting the answer:
- * a connection that is lost just then would end the process.
- */
+/** With those of arrays, which are not asked for (`door.ts`). */
 export const types = {
   ...single,
   ...Object.fromEntries(

@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as wait } from 'node:timers/promises'
+import fc from 'fast-check'
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import postgres from 'postgres'
 import { describe, expect, inject, test } from 'vitest'
@@ -85,6 +86,22 @@ describe.skipIf(!url)('statements', () => {
       const [row] = await db.query<{ list: unknown }>("select '[2:3]={1,2}'::int[] as list where $1 = 1", [1])
       expect(row!.list).toEqual([1, 2])
     }
+  })
+
+  test('whatever texts an array holds, they come back', async () => {
+    const db = pool()
+    const text = fc.option(fc.string({ unit: 'grapheme' }).map((each) => each.replaceAll('\0', '')))
+    const odd = fc.constantFrom('', 'null', 'NULL', '\\', '"', '{', '}', ',', ' ', '\n', '\\"', '\\\\')
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(text, odd), { maxLength: 12 }), async (list) => {
+        const [row] = await db.query<{ list: unknown; kept: unknown }>(
+          'select $1::text[] as list, array(select jsonb_build_object($$t$$, x) from unnest($1::text[]) x) as kept',
+          [list],
+        )
+        expect(row).toEqual({ list, kept: list.map((t) => ({ t })) })
+      }),
+      { numRuns: 200 },
+    )
   })
 
   test('no column of any table is an array that would arrive as text', async () => {

@@ -1,6 +1,6 @@
 /** What the worker promises of every job. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { job, serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { dueQueues } from '#runtime/jobs/statements'
@@ -168,6 +168,27 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   letGo.resolve()
   await drained
   expect(begun.toSorted()).toEqual([...keys, ...keys].toSorted())
+})
+
+test('as long as there is room anew, the whole queue is not looked at', async () => {
+  const { queue } = app.services
+  const looksAtAll = vi.spyOn(queue, 'unfinished')
+  onTestFinished(() => looksAtAll.mockRestore())
+  const names = Array.from({ length: 50 }, (_none, n) => `small ${n}`)
+  log.length = 0
+  await queue.sendInBackground(
+    keyed.handle,
+    names.map((name) => ({
+      storeId: shop.id,
+      userId: null,
+      requestId: 'test',
+      payload: { name, key: name },
+    })),
+  )
+  await app.drainJobs()
+  expect(log.filter((line) => line.startsWith('small')).toSorted()).toEqual(names.toSorted())
+  // A last one, on a server's connections.
+  expect(looksAtAll.mock.calls.length).toBeLessThanOrEqual(1)
 })
 
 test('who looks for a key looks at those that wait or run alone, however many are kept', async () => {
