@@ -21,6 +21,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // What is awaited comes when it comes: vitest's own second is a timed test on a busy machine.
+    // What failed once in a long run is told in the words of its assertion: whole.
+    chaiConfig: { truncateThreshold: 2000 },
     expect: { poll: { timeout: 20_000, interval: 20 } },
   },
 })

@@ -63,7 +63,7 @@ const firstLines = (message = ''): string =>
   message
     .split('\n')
     .slice(0, 12)
-    .map((each) => `  ${each.slice(0, 300)}`)
+    .map((each) => `  ${each.slice(0, 2000)}`)
     .join('\n')
 
 if (import.meta.main) process.exitCode = await runProgram(countProgram)

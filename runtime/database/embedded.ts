@@ -24,6 +24,7 @@ export interface OpenedDatabase {
 
 /** Another process may just be starting, or be a short command that does not serve the database. */
 const waitsMs = 30_000
+const busyMs = 500
 
 /**
  * Opens the database in `DATA_DIR`, or connects to the process that has it open. A `gateway` is refused where another
@@ -42,7 +43,8 @@ export async function openEmbedded(
     if ('lock' in taken) return own(dataDir, socket, taken.lock)
     const { holder } = taken
     if (role === 'gateway' && holder?.role === 'gateway') throw inUse(dataDir, holder, 'stop it first')
-    if (holder?.socket && (await isServed(holder.socket))) return connected(holder.socket)
+    const there = holder?.socket ? await connected(holder.socket) : null
+    if (there) return there
     if (performance.now() > until) throw inUse(dataDir, holder, 'wait for its end')
     await wait(50)
   }
@@ -91,13 +93,27 @@ async function openFolder(dataDir: string): Promise<Database> {
   return database
 }
 
-/** Few clients: behind them is one session anyway. */
-function connected(socket: string): OpenedDatabase {
+/**
+ * Few clients: behind them is one session anyway. Null where nobody serves it, or who did so stopped before the first
+ * answer: the folder is looked at anew.
+ */
+async function connected(socket: string): Promise<OpenedDatabase | null> {
+  if (!(await isServed(socket))) return null
   const database = openPostgres('postgres://postgres@localhost/postgres', {
     reads: 1,
     transactions: 4,
     socket,
   })
+  const answered = database.query('select 1', []).then(
+    () => true,
+    () => isServed(socket),
+  )
+  // Who does not answer at once is in a transaction of somebody's, but there.
+  const isThere = await Promise.race([answered, wait(busyMs, true, { ref: false })])
+  if (!isThere) {
+    await database.close()
+    return null
+  }
   return { database, shared: true, close: () => database.close() }
 }
 

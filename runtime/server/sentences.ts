@@ -1,4 +1,5 @@
 /** What the machine refuses at a start, said as a setting with its remedy: by the system's codes, the driver's and PostgreSQL's. */
+import { DatabaseSilent } from '#db/deadlines'
 
 type Sentence<Of> = (of: Of, error: NodeJS.ErrnoException) => string
 type Sentences<Of> = Readonly<Record<string, Sentence<Of>>>
@@ -77,5 +78,19 @@ export const whyNotListening = (error: unknown, at: Listening): string | null =>
 
 export const whyNotConnected = (error: unknown, databaseUrl: string): string | null =>
   told(connecting, new URL(URL.canParse(databaseUrl) ? databaseUrl : 'postgres://unknown'), error)
+
+/** In the middle of a command. */
+const lost: readonly unknown[] = [
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+]
+export function whyLost(error: unknown): string | null {
+  const { code, syscall, address } = error as { code?: unknown; syscall?: string; address?: string }
+  const isEmbedded = syscall === 'connect' && address?.endsWith('/db.sock')
+  if (!lost.includes(code) && !isEmbedded && !(error instanceof DatabaseSilent)) return null
+  return 'The database went away before this was done: see that its server runs, look at what was done, and run it again'
+}
 
 export const whyNotWritten = (error: unknown, folder: string): string | null => told(writing, folder, error)

@@ -22,6 +22,9 @@ export interface RunningServer {
 }
 
 const idleSweepMs = 100
+/** A caller that asked so lately may ask again: the next answer tells its connection to leave, up to `lameMs`. */
+const recentMs = 1_000
+const lameMs = 2_000
 
 export const serverOptions: ServerOptions = {
   // A request without a Host is refused in our own form (`listener.ts`).
@@ -54,7 +57,9 @@ export async function startServer(
         : refusalResponse(new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })),
     { hostname: settings.host, errorHandler: (error) => unreadable(error, log) },
   )
+  let askedAt = Number.NEGATIVE_INFINITY
   const server = createServer(serverOptions, (incoming, outgoing) => {
+    askedAt = performance.now()
     if (stopping) outgoing.setHeader('connection', 'close')
     if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
@@ -86,7 +91,11 @@ export async function startServer(
     stopping ??= (async () => {
       // Busy connections are told to leave by their next answer. Closed at once, one that happens to have none under
       // way would be reset under the request that is on its way.
+      const until = performance.now() + lameMs
       await sleep(idleSweepMs)
+      while (performance.now() < Math.min(until, askedAt + recentMs) && (await connectionsOf(server)) > 0) {
+        await sleep(idleSweepMs)
+      }
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection that is kept open ends with its next answer, or when it has nothing to answer.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
@@ -100,6 +109,9 @@ export async function startServer(
   }
   return { app, server, url, stop }
 }
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
 /** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
 export function unreadable(error: unknown, log: App['services']['log']): Response {

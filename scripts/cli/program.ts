@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { inspect, parseEnv } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
 import { isMendable } from '#runtime/server/mendable'
+import { whyLost } from '#runtime/server/sentences'
 import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
 
 /** Builds the command anew for each run: commander keeps what it has read. */
@@ -100,7 +101,8 @@ export async function runProgram(
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    line(terminal.err, isPlain(error) ? paint(terminal.err, 'red', error.message) : inspect(error))
+    const message = isPlain(error) ? error.message : whyLost(error)
+    line(terminal.err, message === null ? inspect(error) : paint(terminal.err, 'red', message))
     return 1
   }
 }

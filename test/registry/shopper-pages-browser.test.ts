@@ -153,6 +153,9 @@ const measured = `(() => {
   return faults
 })()`
 
+/** Only a page that was drawn once has its focus where it asks for it. */
+const drawn = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
+
 const focused = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   const each = document.activeElement
@@ -189,6 +192,7 @@ async function faultsOf({ path, status, page: body, headers }: SeenPage): Promis
   )
   await page.goto(`${url}${path.startsWith('/') ? path : `/${path}`}`)
   await page.evaluate('document.querySelectorAll("details").forEach((each) => { each.open = true })')
+  await page.evaluate(drawn)
   const faults = await page.evaluate<string[]>(measured)
   faults.push(...(await violationsOf(page, ['best-practice'])), ...(await unseenFocus(page)))
   await page.setViewportSize({ width: 320, height: 568 })

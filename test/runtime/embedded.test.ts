@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -254,6 +255,23 @@ describe.skipIf(hasRunBefore)('the folder', () => {
       expect(locks).toHaveLength(1)
       locks[0]!.release()
     }
+  })
+
+  test('of one that stops just as another comes is opened by that one', async () => {
+    const dataDir = folder()
+    const gone = createServer((socket) => {
+      // The check that somebody listens, then what is asked first: its server stops in between.
+      seen += 1
+      if (seen === 2) gone.close()
+      socket.destroy()
+    })
+    let seen = 0
+    await new Promise<void>((resolve) => gone.listen(socketPath(dataDir), resolve))
+    const taken = await takeFolder(dataDir, 'gateway', socketPath(dataDir))
+    gone.once('close', () => 'lock' in taken && taken.lock.release())
+    const next = await open(dataDir)
+    expect([seen, next.shared]).toEqual([2, false])
+    await close(next)
   })
 
   test('may have a path that is too long for a socket; nobody else may open the socket', async () => {

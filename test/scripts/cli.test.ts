@@ -4,9 +4,11 @@
  */
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { Program } from '#scripts/cli/program'
+import { openPostgres } from '#db/open'
+import { newProgram, type Program } from '#scripts/cli/program'
 import { keysProgram } from '#scripts/keys'
 import { migrateProgram } from '#scripts/migrate'
 import { storeProgram } from '#scripts/store'
@@ -358,5 +360,28 @@ describe('settings from a file', () => {
     )
     await refused('store', ['list', '--env-file'], /^--env-file: name a file/)
     expect((await run('store', ['--help'])).out).toContain('--env-file <file>')
+  })
+})
+
+describe('a database that goes away in the middle of a command', () => {
+  const asking = (url: string, socket?: string): Program => {
+    return (terminal) =>
+      newProgram(terminal, 'npm run ask --').action(async () => {
+        const database = openPostgres(url, { deadlines: { statementMs: 300 }, ...(socket ? { socket } : {}) })
+        await database.query('select 1', []).finally(() => database.close())
+      })
+  }
+  const sentence = /^The database went away before this was done: .*\n$/
+
+  test('is told in a sentence: a server that hangs up, and the embedded one', async () => {
+    const rude = createServer((socket) => socket.once('data', () => socket.destroy()))
+    await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
+    const { port } = rude.address() as AddressInfo
+    const hungUp = await runHere(asking(`postgres://nobody@127.0.0.1:${port}/none`), [], { env })
+    rude.close()
+    expect(hungUp).toEqual({ code: 1, out: '', err: expect.stringMatching(sentence) })
+    const gone = join(await emptyFolder(), 'db.sock')
+    const embedded = await runHere(asking('postgres://postgres@localhost/postgres', gone), [], { env })
+    expect(embedded).toEqual({ code: 1, out: '', err: expect.stringMatching(sentence) })
   })
 })

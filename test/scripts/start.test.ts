@@ -94,36 +94,53 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   demoKey = key!
 }, 90_000)
 
-test('a caller that keeps asking on one connection is told to leave when the server stops', async () => {
-  const { printed, stop } = await start(seeded!, /npm run keys -- create/)
-  const { port, hostname } = new URL(/Listening on (\S+)/.exec(printed)![1]!)
+/** Asks on one connection, each time the pause after the answers before, `ahead` at once; answers what came until it was closed. */
+async function askUntilClosed(
+  url: string,
+  { ahead, pauseMs, onAnswer }: { ahead: number; pauseMs: number; onAnswer?(count: number): void },
+): Promise<string[]> {
+  const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.setEncoding('latin1')
   const head = `GET /v1/store HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${demoKey}\r\n\r\n`
-  const ask = (): unknown => socket.write(head)
+  const ask = (): unknown => (socket.writable ? socket.write(head) : undefined)
   const answers: string[] = []
-  let stopped: Promise<unknown> | null = null
-  let stoppedAt = 0
   socket.on('connect', () => {
-    for (let n = 0; n < 3; n += 1) ask() // so that the connection never idles
+    for (let n = 0; n < ahead; n += 1) ask()
   })
   socket.on('data', (text: string) => {
     for (const answer of text.split(/(?=^HTTP\/)/m)) {
       answers.push(answer)
-      if (answers.length === 20) {
-        stopped = stop()
-        stoppedAt = performance.now()
-      }
-      ask()
+      onAnswer?.(answers.length)
+      if (pauseMs > 0) setTimeout(ask, pauseMs)
+      else ask()
     }
   })
   socket.on('error', () => undefined) // what it asked last may find the door shut
   await new Promise((resolve) => socket.once('close', resolve))
-  expect(answers.length).toBeGreaterThan(20)
-  expect(answers.at(-1)).toMatch(/^connection: close\r$/im)
+  return answers
+}
+
+test('a caller that keeps asking on one connection is told to leave when the server stops, a slow one too', async () => {
+  const { printed, stop } = await start(seeded!, /npm run keys -- create/)
+  const url = /Listening on (\S+)/.exec(printed)![1]!
+  let stopped: Promise<unknown> | null = null
+  let stoppedAt = 0
+  const onAnswer = (count: number): void => {
+    if (count !== 20) return
+    stopped = stop()
+    stoppedAt = performance.now()
+  }
+  // The first never has nothing under way; the other has nothing for most of the time.
+  const slow = askUntilClosed(url, { ahead: 1, pauseMs: 400 })
+  const told = await Promise.all([askUntilClosed(url, { ahead: 3, pauseMs: 0, onAnswer }), slow])
+  expect(told[0].length).toBeGreaterThan(20)
+  for (const answers of told) {
+    expect(answers.at(-1)).toMatch(/^connection: close\r$/im)
+    expect(answers.slice(0, -1).join('')).not.toMatch(/^connection: close\r$/im)
+    expect(answers.every((answer) => /^HTTP\/1.1 200.*\}$/s.test(answer))).toBe(true)
+  }
   expect(performance.now() - stoppedAt).toBeLessThan(8000) // it is cut off after ten seconds
-  expect(answers.slice(0, -1).join('')).not.toMatch(/^connection: close\r$/im)
-  expect(answers.every((answer) => /^HTTP\/1.1 200.*\}$/s.test(answer))).toBe(true)
   expect(await stopped).toBe(0)
 }, 30_000)
 
