@@ -8,6 +8,7 @@
  */
 import { join } from 'node:path'
 import './node.js'
+import './resolving.js'
 
 // Imported by name it would end an older Node before that has been said.
 process

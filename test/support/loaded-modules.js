@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 
 const loaded = new Set()
+// As they are read: who finds them may be somebody else's hook.
 registerHooks({
-  resolve(specifier, context, next) {
-    const found = next(specifier, context)
-    loaded.add(found.url)
-    return found
+  load(url, context, next) {
+    loaded.add(url)
+    return next(url, context)
   },
 })
 process.once('exit', () => writeFileSync(process.env.LOADED_MODULES, JSON.stringify([...loaded])))
