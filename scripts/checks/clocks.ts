@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading } from './parse.ts'
 
 /** What a file may read of the machine, and why it must. */
 export interface Place {
@@ -137,9 +137,11 @@ interface Read {
   line: number
 }
 
-function readsOf(file: string, code: string): Read[] {
+const readsOf = (file: string, code: string): Read[] =>
+  reading('clocks', file, code, (source) => readsIn(file, source))
+
+function readsIn(file: string, source: ts.SourceFile): Read[] {
   const found: Read[] = []
-  const source = sourceOf(file, code)
   const isUntimed = untimed.includes(file.split('/')[0]!)
   const note = (reads: string, at: number): void => {
     found.push({ reads, line: source.getLineAndCharacterOfPosition(at).line + 1 })

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading, sumOf } from './parse.ts'
 
 /** Shorter ones are alike by chance. */
 const fewestLines = 6
@@ -21,18 +21,10 @@ export async function sameBodyFaults(root: string): Promise<Fault[]> {
   const places = new Map<string, Place[]>()
   for (const path of await typescriptFiles(join(root, 'operations'))) {
     const file = relative(root, path).split(sep).join('/')
-    const source = sourceOf(file, readFileSync(path, 'utf8'))
-    const visit = (node: ts.Node): void => {
-      const body = bodyOf(node)
-      if (body && linesOf(source, body) >= fewestLines) {
-        const text = wordsOf(source, body)
-        const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
-        const place = { section: file.split('/')[1]!, file, line, name: nameOf(node) }
-        places.set(text, [...(places.get(text) ?? []), place])
-      }
-      ts.forEachChild(node, visit)
+    for (const { words, line, name } of reading('copies', file, readFileSync(path, 'utf8'), bodiesIn)) {
+      const place = { section: file.split('/')[1]!, file, line, name }
+      places.set(words, [...(places.get(words) ?? []), place])
     }
-    visit(source)
   }
   return [...places.values()].flatMap((same) => {
     const [first] = same as [Place]
@@ -46,6 +38,21 @@ export async function sameBodyFaults(root: string): Promise<Fault[]> {
       },
     ]
   })
+}
+
+/** Each that is long enough, by a sum of its words. */
+function bodiesIn(source: ts.SourceFile): { words: string; line: number; name: string }[] {
+  const found: { words: string; line: number; name: string }[] = []
+  const visit = (node: ts.Node): void => {
+    const body = bodyOf(node)
+    if (body && linesOf(source, body) >= fewestLines) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
+      found.push({ words: sumOf(wordsOf(source, body)), line, name: nameOf(node) })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
 }
 
 const bodyOf = (node: ts.Node): ts.Node | undefined =>

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading } from './parse.ts'
 
 const layers = ['db', 'runtime', 'operations']
 /** Cheap, and true of every file that could have a fault. */
@@ -18,32 +18,37 @@ export async function loopFaults(root: string): Promise<Fault[]> {
       const code = readFileSync(path, 'utf8')
       if (!suspicious.test(code)) continue
       const file = relative(root, path).split(sep).join('/')
-      const source = sourceOf(file, code)
-      const note = (node: ts.Node, wrong: string, remedy: string): void => {
-        const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
-        faults.push({ file: `${file}:${line + 1}`, wrong, remedy })
-      }
-      const wait = layer === 'operations' ? waitOf(source) : null
-      const visit = (node: ts.Node): void => {
-        if (ts.isDoStatement(node)) {
-          note(
-            node,
-            'goes on as long as somebody else says so (do … while)',
-            'go through pages with pagesOf of #runtime/ports/pages: it notices that they do not end',
-          )
-        }
-        if (wait && ts.isCallExpression(node) && isNamed(node.expression, wait) && !hearsSignal(node)) {
-          note(
-            node,
-            'waits, and does not hear when it is to end',
-            'wait with pause or clockReaches of #runtime/pause and the signal of the job, or ctx.services.ending',
-          )
-        }
-        ts.forEachChild(node, visit)
-      }
-      visit(source)
+      faults.push(...reading('loops', file, code, (source) => faultsIn(source, file, layer)))
     }
   }
+  return faults
+}
+
+function faultsIn(source: ts.SourceFile, file: string, layer: string): Fault[] {
+  const faults: Fault[] = []
+  const note = (node: ts.Node, wrong: string, remedy: string): void => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
+    faults.push({ file: `${file}:${line + 1}`, wrong, remedy })
+  }
+  const wait = layer === 'operations' ? waitOf(source) : null
+  const visit = (node: ts.Node): void => {
+    if (ts.isDoStatement(node)) {
+      note(
+        node,
+        'goes on as long as somebody else says so (do … while)',
+        'go through pages with pagesOf of #runtime/ports/pages: it notices that they do not end',
+      )
+    }
+    if (wait && ts.isCallExpression(node) && isNamed(node.expression, wait) && !hearsSignal(node)) {
+      note(
+        node,
+        'waits, and does not hear when it is to end',
+        'wait with pause or clockReaches of #runtime/pause and the signal of the job, or ctx.services.ending',
+      )
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
   return faults
 }
 

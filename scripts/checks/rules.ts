@@ -5,7 +5,7 @@ import { basename, join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading } from './parse.ts'
 
 const layers = ['operations', 'runtime', 'db', 'scripts', 'test'] as const
 const headings = ['Rooms', 'Rules', 'Takes and gives', 'Where to begin']
@@ -197,8 +197,10 @@ function isTitle(node: ts.Node): node is ts.StringLiteralLike {
 }
 
 /** The comments of a file, by its syntax (lines that follow each other are one), and the titles of its tests. */
-function citingOf(file: string, code: string): Citing[] {
-  const source = sourceOf(file, code)
+const citingOf = (file: string, code: string): Citing[] =>
+  reading('rules', file, code, (source) => citingIn(source, code))
+
+function citingIn(source: ts.SourceFile, code: string): Citing[] {
   const lineAt = (pos: number): number => source.getLineAndCharacterOfPosition(pos).line + 1
   const ranges = new Map<number, number>()
   const titles: Citing[] = []

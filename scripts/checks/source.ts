@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading } from './parse.ts'
 
 /** A place that may do what is a fault elsewhere, and why. */
 export interface Exception {
@@ -21,10 +21,10 @@ export interface Rule {
   suspicious: RegExp
   /** Files it is not about. */
   leaves?: (file: string) => boolean
-  /** What is wrong with one node, and the remedy. */
+  /** What is wrong with one node, by its file alone, and the remedy. */
   wrongOf: (node: ts.Node) => { wrong: string; remedy: string }[]
   exceptions?: readonly Exception[]
-  /** Where the exceptions are listed. */
+  /** Where the exceptions are listed; no two rules have one list. */
   listedIn: string
 }
 
@@ -38,19 +38,11 @@ export async function faultsOf(root: string, rule: Rule): Promise<Fault[]> {
       if (rule.leaves?.(file)) continue
       const code = readFileSync(path, 'utf8')
       if (!rule.suspicious.test(code)) continue
-      const source = sourceOf(file, code)
-      const visit = (node: ts.Node): void => {
-        for (const { wrong, remedy } of rule.wrongOf(node)) {
-          const exception = exceptions.find((each) => each.file === file && each.wrong === wrong)
-          if (exception) used.add(exception)
-          else {
-            const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
-            faults.push({ file: `${file}:${line}`, wrong, remedy })
-          }
-        }
-        ts.forEachChild(node, visit)
+      for (const { line, wrong, remedy } of wrongsIn(rule, file, code)) {
+        const exception = exceptions.find((each) => each.file === file && each.wrong === wrong)
+        if (exception) used.add(exception)
+        else faults.push({ file: `${file}:${line}`, wrong, remedy })
       }
-      visit(source)
     }
   }
   for (const exception of exceptions.filter((each) => !used.has(each))) {
@@ -62,6 +54,20 @@ export async function faultsOf(root: string, rule: Rule): Promise<Fault[]> {
   }
   return faults
 }
+
+const wrongsIn = (rule: Rule, file: string, code: string) =>
+  reading(rule.listedIn, file, code, (source) => {
+    const found: { line: number; wrong: string; remedy: string }[] = []
+    const visit = (node: ts.Node): void => {
+      for (const each of rule.wrongOf(node)) {
+        const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
+        found.push({ line, ...each })
+      }
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+    return found
+  })
 
 /** Whether a node is text: of a literal, or of a part of a template. */
 export const isText = (

@@ -5,7 +5,7 @@ import ts from 'typescript'
 import { tenantColumn } from '#db/tables'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
-import { sourceOf } from './parse.ts'
+import { reading } from './parse.ts'
 import { foreignReads } from './reads.ts'
 import { calledOf, isText } from './source.ts'
 
@@ -18,7 +18,7 @@ const writing: readonly string[] = [
   'countedRows',
   'daySums',
 ]
-const reading: readonly string[] = [
+const asking: readonly string[] = [
   'selectFrom',
   'from',
   'using',
@@ -34,7 +34,7 @@ const declaring = 'settings'
 
 /** Cheap, and true of every file that could name a table. */
 const suspicious = new RegExp(
-  `${[...writing, ...reading, declaring].join('|')}|insert|update|delete|merge|from|join`,
+  `${[...writing, ...asking, declaring].join('|')}|insert|update|delete|merge|from|join`,
   'i',
 )
 
@@ -66,17 +66,11 @@ export async function tableFaults(
     const code = readFileSync(path, 'utf8')
     if (!suspicious.test(code)) continue
     const file = relative(root, path).split(sep).join('/')
-    const source = sourceOf(file, code)
-    const visit = (node: ts.Node): void => {
-      for (const table of tablesOf(node, writing, writtenInSql)) note(written, file, table)
-      for (const table of tablesOf(node, reading, readInSql)) note(read, file, table)
-      if (writesVariable(node)) {
-        used.add(file)
-        if (!(file in variables)) faults.push(unnamedAt(file, node))
-      }
-      ts.forEachChild(node, visit)
-    }
-    visit(source)
+    const found = reading('tables', file, code, tablesIn)
+    for (const table of found.written) note(written, file, table)
+    for (const table of found.read) note(read, file, table)
+    if (found.unnamed.length > 0) used.add(file)
+    if (!(file in variables)) faults.push(...found.unnamed.map((line) => unnamedAt(file, line)))
   }
   const owners = ownersOf(written)
   return [
@@ -87,8 +81,23 @@ export async function tableFaults(
   ]
 }
 
-const unnamedAt = (file: string, node: ts.Node): Fault => ({
-  file: `${file}:${node.getSourceFile().getLineAndCharacterOfPosition(node.getStart()).line + 1}`,
+/** Tables by name, and the lines that write one without. */
+function tablesIn(source: ts.SourceFile): { written: string[]; read: string[]; unnamed: number[] } {
+  const found = { written: new Set<string>(), read: new Set<string>(), unnamed: [] as number[] }
+  const visit = (node: ts.Node): void => {
+    for (const table of tablesOf(node, writing, writtenInSql)) found.written.add(table)
+    for (const table of tablesOf(node, asking, readInSql)) found.read.add(table)
+    if (writesVariable(node)) {
+      found.unnamed.push(source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return { written: [...found.written], read: [...found.read], unnamed: found.unnamed }
+}
+
+const unnamedAt = (file: string, line: number): Fault => ({
+  file: `${file}:${line}`,
   wrong: 'writes a table without naming it, so nobody sees whose it is',
   remedy: 'name it in the statement, or list the file with its reason in scripts/checks/tables.ts',
 })
