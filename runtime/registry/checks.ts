@@ -22,16 +22,30 @@ export function faultsOf(
   operations: readonly LoadedOperation[],
   jobs: readonly { file: string; job: Job }[],
 ): Fault[] {
-  const faults: Fault[] = []
-  const components = new Map<string, JsonSchema>()
-  for (const operation of operations) faults.push(...operationFaults(operation, components))
+  const faults = operations.flatMap(operationFaults)
   faults.push(...collisions(operations))
   faults.push(...jobFaults(jobs))
   return faults
 }
 
-/** `components`: the named schemas of the operations before, of which each name may stand for one. */
-function operationFaults({ file, spec }: LoadedOperation, components: Map<string, JsonSchema>): Fault[] {
+/**
+ * Of what the documents tell of operations. They are made of all of them, which takes longer than the rest of a start: a
+ * server looks when it makes them, `npm run check` and the tests always.
+ */
+export function schemaFaultsOf(operations: readonly LoadedOperation[]): Fault[] {
+  /** The named schemas of the operations before, of which each name may stand for one. */
+  const components = new Map<string, JsonSchema>()
+  return operations.flatMap(({ file, spec: { input, answer } }) => {
+    const faults: Fault[] = []
+    const fault = (wrong: string, remedy: string) => faults.push({ file, wrong, remedy })
+    if (input?.query) unpublishable(input.query, 'query', fault)
+    if (input?.body) unpublishable(input.body, 'body', fault, components)
+    if (answer?.body) unpublishable(answer.body, 'answer', fault, components)
+    return faults
+  })
+}
+
+function operationFaults({ file, spec }: LoadedOperation): Fault[] {
   const faults: Fault[] = []
   const fault = (wrong: string, remedy: string) => faults.push({ file, wrong, remedy })
 
@@ -98,9 +112,7 @@ function operationFaults({ file, spec }: LoadedOperation, components: Map<string
       fault(`${loose} lets unknown fields pass`, 'make it with object() or writeBody() of #runtime/schema')
     const endless = findEndless(schema, part)
     if (endless) fault(`${endless} is a list without a bound`, 'add .max(n): a body may have fifteen MiB')
-    unpublishable(schema, part, fault, part === 'body' ? components : undefined)
   }
-  if (answer?.body) unpublishable(answer.body, 'answer', fault, components)
   return faults
 }
 

@@ -13,7 +13,7 @@ import { features } from '#runtime/plans'
 import ofRuntime from '#runtime/points'
 import type { Role } from '#runtime/roles'
 import type { PointsOfSection, Wiring } from '#runtime/wiring'
-import { type Fault, faultsOf } from './checks.ts'
+import { type Fault, faultsOf, schemaFaultsOf } from './checks.ts'
 import type { LoadedOperation, LoadedPoints, LoadedWiring, Registry } from './loaded.ts'
 import { merge } from './merge.ts'
 
@@ -28,9 +28,12 @@ export class RegistryError extends Error {
 
 export const operationsFolder = join(import.meta.dirname, '..', '..', 'operations')
 
+/** What of a registry is looked at: all, or what a server must know before it answers. */
+export type Looked = 'all' | 'to answer'
+
 /** Loads the folder and throws all its faults at once. */
-export async function loadRegistry(folder = operationsFolder): Promise<Registry> {
-  const { registry, faults } = await readRegistry(folder)
+export async function loadRegistry(folder = operationsFolder, looked: Looked = 'all'): Promise<Registry> {
+  const { registry, faults } = await readRegistry(folder, looked)
   if (faults.length > 0) throw new RegistryError(faults)
   return registry
 }
@@ -38,6 +41,7 @@ export async function loadRegistry(folder = operationsFolder): Promise<Registry>
 /** The same, answering the faults. */
 export async function readRegistry(
   folder = operationsFolder,
+  looked: Looked = 'all',
 ): Promise<{ registry: Registry; faults: Fault[] }> {
   const faults: Fault[] = []
   const files = await findFiles(folder)
@@ -89,6 +93,7 @@ export async function readRegistry(
     complete.push(loadedOperation(file, section, operation))
   }
   faults.push(...faultsOf(complete, jobs))
+  if (looked === 'all') faults.push(...schemaFaultsOf(complete))
   const allJobs = jobs.flatMap(({ job }) => [job, ...fanOut(job)])
   const merged = merge(points, wirings, namesOf(allJobs))
   faults.push(...merged.faults)

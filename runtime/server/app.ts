@@ -33,7 +33,7 @@ import { openAdapters } from '#runtime/ports/adapters'
 import { heardAdapters, type Outcome, type Trouble } from '#runtime/ports/heard'
 import { catalogOf } from '#runtime/registry/catalog'
 import type { Registry } from '#runtime/registry/loaded'
-import { loadRegistry } from '#runtime/registry/registry'
+import { loadRegistry, operationsFolder } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
 import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
@@ -82,7 +82,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   // A process that reads its modules hears nothing meanwhile, for seconds where others are busy: a server would seem silent.
   if (options.settings.databaseUrl) await opening.catch(() => null)
   // Much of the embedded database's opening is the work of other threads.
-  const [database, registry] = await Promise.allSettled([opening, options.registry ?? loadRegistry()])
+  const [database, registry] = await Promise.allSettled([
+    opening,
+    options.registry ?? loadRegistry(operationsFolder, 'to answer'),
+  ])
   if (database.status === 'rejected') throw registry.status === 'rejected' ? registry.reason : database.reason
   const opened = database.value
   try {

@@ -84,7 +84,7 @@ export async function startServer(
   }
   if (settings.worker) await app.worker.start()
   prepareOpenApi(app.registry).catch((error) =>
-    log.error({ err: error }, 'the OpenAPI document was not made'),
+    log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
   )
 
   const stop = (): Promise<void> => {
