@@ -89,10 +89,18 @@ function refuseUnfit({ form }: ReviewSettings, body: Submission): void {
   }
   if (form.requireText && !text) throw isRequired('text')
   if (imageUrls.length > 0 && !form.allowImages) {
-    throw refuse('bad_request', 'imageUrls: pictures are not taken here')
+    throw refuse('bad_request', {
+      en: 'imageUrls: pictures are not taken here',
+      'pt-BR': 'imageUrls: não são aceitas aqui',
+      es: 'imageUrls: no se aceptan aquí',
+    })
   }
   if (imageUrls.length > form.maxImages) {
-    throw refuse('bad_request', `imageUrls: must have at most ${form.maxImages}`)
+    throw refuse('bad_request', {
+      en: `imageUrls: must have at most ${form.maxImages}`,
+      'pt-BR': `imageUrls: no máximo ${form.maxImages}`,
+      es: `imageUrls: como máximo ${form.maxImages}`,
+    })
   }
 }
 
@@ -314,7 +322,11 @@ async function follow(tx: Context, id: string, review: WrittenReview): Promise<v
 /** Only what was uploaded here. */
 function ownPicture(tx: Context, url: string, at: number): string {
   if (tx.adapters.storage.owns(url)) return url
-  throw refuse('bad_request', `imageUrls.${at}: was not uploaded here`)
+  throw refuse('bad_request', {
+    en: `imageUrls.${at}: was not uploaded here`,
+    'pt-BR': `imageUrls.${at}: não foi enviada por aqui`,
+    es: `imageUrls.${at}: no se subió aquí`,
+  })
 }
 
 async function tellOfPending(
