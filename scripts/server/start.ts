@@ -38,16 +38,18 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
     })
     stopOnSignals(running.stop, running.app.services.log)
     line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
-    line(out, `Where everything is: ${paint(out, 'cyan', `${running.url}/`)}`)
+    // Where it is reached: HOST may be every address, and a proxy stand before it.
+    const { publicUrl, sandbox } = running.app.services.settings
+    line(out, `Where everything is: ${paint(out, 'cyan', `${publicUrl}/`)}`)
     // Where the sandbox is on there is a demo by now.
-    if (running.app.services.settings.sandbox) {
-      const shop = `${running.url}/sandbox/shop/${demoSlug}`
+    if (sandbox) {
+      const shop = `${publicUrl}/sandbox/shop/${demoSlug}`
       line(out, `A shop to look at, with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
     }
     for (const [name, guide] of Object.entries(running.app.services.wired.guides)) {
-      line(out, `${guide!.title}: ${paint(out, 'cyan', `${running.url}/docs/guides/${name}`)}`)
+      line(out, `${guide!.title}: ${paint(out, 'cyan', `${publicUrl}/docs/guides/${name}`)}`)
     }
-    line(out, key ? welcome(running.url, key) : keyHint)
+    line(out, key ? welcome(publicUrl, key) : keyHint)
   } catch (error) {
     explainAndExit(error)
   }
