@@ -26,6 +26,7 @@ const page = (guides: Guides): string => `<!doctype html>
 <body>
 ${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
 <div id="reference"></div>
+<script src="/docs/early.js"></script>
 <script src="/docs/scalar.js"></script>
 <script src="/docs/reference.js"></script>
 </body>
@@ -61,7 +62,7 @@ ${htmlOf(markdown)}
 `
 
 /** The key stays in the browser (`persistAuth`), and requests go to this server alone: nothing of Scalar's own hosts. */
-const script = `Scalar.createApiReference('#reference', {
+const script = `const draw = () => Scalar.createApiReference('#reference', {
   url: '/v1/openapi.json',
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
@@ -74,6 +75,9 @@ const script = `Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showOperationId: true,
 })
+// It takes seconds, in which nothing else is painted.
+if (globalThis.early) globalThis.early.then(draw)
+else draw()
 // What its elements tell screen readers and ought not to, or do not and ought.
 let notices = 0
 const mends = {
@@ -99,6 +103,9 @@ const style = `:root { color-scheme: light dark }
 body { margin: 0 }
 body > nav { padding: 10px 20px; font: 15px/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas }
 body > nav a { color: LinkText }
+#early { max-width: 860px; margin: 0 auto; padding: 16px 20px; font: 16px/1.55 system-ui, sans-serif; color: CanvasText;
+  background: Canvas; overflow-wrap: anywhere }
+#early code { font: .92em ui-monospace, monospace }
 noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
 /* Its own greys and colours are too pale to be read by everybody, and some of its buttons too small to be hit. */
 .light-mode.light-mode { --scalar-color-2: #595959; --scalar-color-3: #6b6b6b; --scalar-color-blue: #0062a8;
@@ -136,9 +143,12 @@ const headers = {
 
 const html = 'text/html; charset=utf-8'
 
+const early = new URL('reference/early.js', import.meta.url)
+
 /** What is made here; of a guide as it lies on the disk. */
 async function madeAt(path: string, guides: Guides): Promise<[contentType: string, text: string] | null> {
   if (path === '/docs' || path === '/docs/') return [html, page(guides)]
+  if (path === '/docs/early.js') return ['text/javascript; charset=utf-8', await readFile(early, 'utf8')]
   const [, key, isText] = /^\/docs\/guides\/([a-z-]+)(\.md)?$/.exec(path) ?? []
   if (key === undefined || !Object.hasOwn(guides, key)) return made[path] ?? null
   const { title, file } = guides[key]!

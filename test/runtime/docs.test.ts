@@ -18,7 +18,7 @@ describe('/docs', () => {
     const page = await get('/docs')
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    for (const file of ['scalar.js', 'reference.js', 'reference.css']) {
+    for (const file of ['scalar.js', 'early.js', 'reference.js', 'reference.css']) {
       expect((await get(`/docs/${file}`)).status).toBe(200)
     }
     const packed = await app.fetch(
@@ -114,6 +114,51 @@ describe('/docs', () => {
       await page.getByRole('button', { name: /^Send/ }).first().click()
       await page.getByText(shop.slug).first().waitFor()
       expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
+
+  test.skipIf(!hasChromium)(
+    'in a browser: a link to any operation is read before the reference is drawn, which takes its place',
+    { timeout: 90_000 },
+    async () => {
+      const { page, faults } = await openPage()
+      const isEarly = page.locator('#early h1')
+      await page.setViewportSize({ width: 390, height: 844 })
+      let isHeld = true
+      await page.route('**/docs/scalar.js', (route) => (isHeld ? route.abort() : route.continue()))
+      const { paths } = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+        paths: Record<string, Record<string, { summary: string; tags: string[] }>>
+      }
+      const all = Object.entries(paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, each]) => ({ path, method: method.toUpperCase(), each })),
+      )
+      // The longest description and body, a path with a parameter, a body in parts, and some of each.
+      for (const { path, method, each } of all.filter((_, n) => n % 17 === 0)) {
+        const tag = each.tags[0]!.toLowerCase().replaceAll(' ', '-')
+        await page.goto(`${url}/docs?${method}${path.replace(/\W/g, '')}#tag/${tag}/${method}${path}`)
+        await isEarly.waitFor()
+        expect(await isEarly.textContent()).toBe(each.summary)
+        expect(await page.locator('#early').textContent()).not.toMatch(/undefined|\[object|\*\*|`/)
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        )
+      }
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await expect.poll(() => violationsOf(page, [])).toEqual([])
+      }
+      // No operation of ours: nothing is said early.
+      await page.goto(`${url}/docs?none#tag/store-and-team/GET/nowhere`)
+      await page.waitForFunction('document.readyState === "complete"')
+      expect(await page.locator('#early').count()).toBe(0)
+      isHeld = false
+      faults.length = 0
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.goto(`${url}/docs?whole#tag/store-and-team/GET/store/information`, { waitUntil: 'commit' })
+      await isEarly.waitFor()
+      await page.locator('#reference section', { hasText: 'get_store_information' }).last().waitFor()
+      await page.locator('#early').waitFor({ state: 'detached' })
       expect(faults).toEqual([])
     },
   )
