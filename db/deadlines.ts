@@ -12,6 +12,9 @@ export const usualDeadlines: Deadlines = { statementMs: 15_000, requestMs: 30_00
 /** Until a connection is there: what takes longer is away. */
 export const connectMs = 5_000
 
+/** The same by the socket of an embedded database: whoever is in a transaction there, up to half a minute, comes first. */
+export const turnMs = 40_000
+
 /** The same between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
 export const nodeConnectMs = connectMs
 
@@ -37,6 +40,11 @@ export const jobGraceMs = 5_000
  */
 export const silenceMs = ({ statementMs }: Pick<Deadlines, 'statementMs'>): number =>
   Math.ceil((statementMs * 4) / 3)
+
+/** Of a statement that was not sent any more. */
+export class ConnectionLost extends Error {
+  override name = 'ConnectionLost'
+}
 
 /** The database, or the way to it, said nothing for too long. What was asked may have happened or not. */
 export class DatabaseSilent extends Error {

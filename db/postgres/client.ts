@@ -4,6 +4,7 @@
  * A connection that says nothing for too long is destroyed with all that is on it, so that no late answer is ever taken
  * for another's. Nobody sets a timer for a statement: once in a while the pool looks which client has moved since.
  */
+import { ConnectionLost } from '../deadlines.ts'
 import { Line, type Rows, Statement, type StatementOwner } from './door.ts'
 
 /** Counts turns of the pool's watch. A process that stood still itself has not waited: its turns stood still too. */
@@ -113,7 +114,7 @@ export class Client implements StatementOwner {
   #lose(): void {
     const unsent = this.#moveOn()
     for (const each of unsent) {
-      if (this.#isClosed || this.#parts.isTogether) each.fail(new Error('The connection was lost'))
+      if (this.#isClosed || this.#parts.isTogether) each.fail(new ConnectionLost('The connection was lost'))
       else each.goTo(this, each.isSecondTry)
     }
   }

@@ -223,8 +223,9 @@ function writable(value: unknown): unknown {
   }
   if (Array.isArray(value)) {
     for (const each of value) {
-      if (each instanceof Date || typeof each === 'bigint') {
-        throw new TypeError('A parameter is a list of dates or bigints: give them as text')
+      // The library takes the type of the first for that of the list.
+      if (each instanceof Date || each instanceof Uint8Array || ['bigint', 'boolean'].includes(typeof each)) {
+        throw new TypeError('A parameter is a list of dates, bigints, booleans or bytes: give them as text')
       }
       writable(each)
     }

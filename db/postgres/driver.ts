@@ -14,6 +14,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
+import { ConnectionLost } from '../deadlines.ts'
 import type { Client } from './client.ts'
 import type { Pace, PostgresPool } from './pool.ts'
 
@@ -88,7 +89,8 @@ class PipelinedConnection implements DatabaseConnection {
 
   /** The client of the transaction. A statement on its next connection would be outside of it, and stay. */
   #held(own: Client): Client {
-    if (own.lost !== this.#lostBefore) throw new Error('The connection was lost, and its transaction with it')
+    if (own.lost !== this.#lostBefore)
+      throw new ConnectionLost('The connection was lost, and its transaction with it')
     return own
   }
 

@@ -13,6 +13,7 @@ import {
   type Deadlines,
   longStatementMs,
   silenceMs,
+  turnMs,
   usualDeadlines,
 } from '../deadlines.ts'
 import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
@@ -284,7 +285,7 @@ class Pool implements PostgresPool {
     const options = {
       ...(socket ? { path: socket } : {}),
       types,
-      connect_timeout: connectMs / 1000,
+      connect_timeout: (socket ? turnMs : connectMs) / 1000,
       // Tries soon, however often it failed before: a request waits.
       backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),
       connection: { application_name: name, ...this.#sessions.startup[kind] },

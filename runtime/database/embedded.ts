@@ -19,6 +19,8 @@ export interface OpenedDatabase {
   database: Database
   /** Other processes act on it too: what is remembered of it may be out of date. */
   shared: boolean
+  /** Cuts off who came by the socket: what they have under way would be waited for. */
+  cutOff?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -66,11 +68,17 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
     database = await openFolder(dataDir)
     const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
     const opened = database
+    let closed: Promise<void> | undefined
+    const cutOff = async (): Promise<void> => {
+      closed ??= served?.close()
+      await closed
+    }
     return {
       database,
       shared: false,
+      cutOff,
       async close() {
-        await served?.close()
+        await cutOff()
         await opened.close()
         lock.release()
       },

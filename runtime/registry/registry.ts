@@ -51,7 +51,7 @@ export async function readRegistry(
     const file = relative(join(folder, '..'), path).split(sep).join('/')
     const module = modules[i]!
     if ('value' in module) loaded.push({ path, file, value: module.value })
-    else faults.push({ file, wrong: `cannot be loaded (${module.error.message})`, remedy: 'mend the import' })
+    else faults.push({ file, wrong: `cannot be loaded (${module.error})`, remedy: 'mend the import' })
   }
 
   const sections = new Map<string, Section>()
@@ -120,12 +120,15 @@ export async function readRegistry(
   return { registry, faults: faults.sort((a, b) => (a.file < b.file ? -1 : 1)) }
 }
 
+/** What a file exports by default, or what is wrong with it. */
+type Imported = { value: unknown } | { error: string }
+
 /**
  * The default exports, by one module that imports them all: for each import of its own Node walks anew all that is
  * linked already, which took a third of a start and half again of its memory. Where one cannot be loaded, which is told
  * by importing each by itself.
  */
-async function importAll(paths: readonly string[]): Promise<({ value: unknown } | { error: Error })[]> {
+async function importAll(paths: readonly string[]): Promise<Imported[]> {
   const urls = paths.map((path) => pathToFileURL(path).href)
   const imports = urls.map((url, i) => `import * as m${i} from ${JSON.stringify(url)}`)
   const text = [...imports, `export default [${urls.map((_, i) => `m${i}.default`).join(',')}]`].join('\n')
@@ -133,12 +136,12 @@ async function importAll(paths: readonly string[]): Promise<({ value: unknown } 
     const all: { default: unknown[] } = await import(`data:text/javascript,${encodeURIComponent(text)}`)
     return all.default.map((value) => ({ value }))
   } catch {
-    const each: ({ value: unknown } | { error: Error })[] = []
+    const each: Imported[] = []
     for (const url of urls) {
       try {
         each.push({ value: ((await import(url)) as { default?: unknown }).default })
       } catch (error) {
-        each.push({ error: error as Error })
+        each.push({ error: error instanceof Error ? error.message : String(error) })
       }
     }
     return each

@@ -207,6 +207,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
       clearInterval(housekeeping)
       deadline.close()
       if (analysing) clearInterval(analysing)
+      await opened.cutOff?.()
       await keys.writeUses()
       await queue.stop()
       await adapters.close()

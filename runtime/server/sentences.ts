@@ -1,5 +1,5 @@
 /** What the machine refuses at a start, said as a setting with its remedy: by the system's codes, the driver's and PostgreSQL's. */
-import { DatabaseSilent } from '#db/deadlines'
+import { ConnectionLost, DatabaseSilent } from '#db/deadlines'
 
 type Sentence<Of> = (of: Of, error: NodeJS.ErrnoException) => string
 type Sentences<Of> = Readonly<Record<string, Sentence<Of>>>
@@ -89,7 +89,8 @@ const lost: readonly unknown[] = [
 export function whyLost(error: unknown): string | null {
   const { code, syscall, address } = error as { code?: unknown; syscall?: string; address?: string }
   const isEmbedded = syscall === 'connect' && address?.endsWith('/db.sock')
-  if (!lost.includes(code) && !isEmbedded && !(error instanceof DatabaseSilent)) return null
+  const isLost = error instanceof DatabaseSilent || error instanceof ConnectionLost
+  if (!isLost && !lost.includes(code) && !isEmbedded) return null
   return 'The database went away before this was done: see that its server runs, look at what was done, and run it again'
 }
 

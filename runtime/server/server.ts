@@ -1,6 +1,6 @@
 /** Starts the server, says where it is, and stops it without losing anything. */
 import { createServer, type Server, type ServerOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { finishMs, stopMs } from '#db/deadlines'
@@ -58,10 +58,21 @@ export async function startServer(
     { hostname: settings.host, errorHandler: (error) => unreadable(error, log) },
   )
   let askedAt = Number.NEGATIVE_INFINITY
+  const toldToLeave = new WeakSet<object>()
   const server = createServer(serverOptions, (incoming, outgoing) => {
     askedAt = performance.now()
-    if (stopping) outgoing.setHeader('connection', 'close')
+    if (stopping) {
+      // Sent along with the last that is answered: done, it would be told to nobody.
+      if (toldToLeave.has(incoming.socket)) return
+      toldToLeave.add(incoming.socket)
+      outgoing.setHeader('connection', 'close')
+    }
     if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
   })
   answerBrokenRequests(server, log)
   server.listen(settings.port, settings.host)
@@ -87,8 +98,9 @@ export async function startServer(
     log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
   )
 
-  const stop = (): Promise<void> => {
-    stopping ??= (async () => {
+  const letGo = async (): Promise<void> => {
+    const late = setTimeout(() => server.closeAllConnections(), finishMs)
+    try {
       // Busy connections are told to leave by their next answer. Closed at once, one that happens to have none under
       // way would be reset under the request that is on its way.
       const until = performance.now() + lameMs
@@ -98,11 +110,20 @@ export async function startServer(
       }
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection that is kept open ends with its next answer, or when it has nothing to answer.
-      const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
-      const late = setTimeout(() => server.closeAllConnections(), finishMs)
-      await Promise.all([closed, settings.worker ? app.worker.stop() : undefined])
+      const sweep = setInterval(() => {
+        server.closeIdleConnections()
+        // Browsers keep a spare one, which the server does not count as idle.
+        for (const each of sockets) if (each.bytesRead === 0) each.destroy()
+      }, idleSweepMs)
+      await closed
       clearInterval(sweep)
+    } finally {
       clearTimeout(late)
+    }
+  }
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      await Promise.all([letGo(), settings.worker ? app.worker.stop() : undefined])
       await app.close()
     })()
     return stopping

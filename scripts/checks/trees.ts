@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Fault } from '#runtime/registry/checks'
-import { type Readings, remember, sumOf } from './parse.ts'
+import type { Readings } from './parse.ts'
 
 const { root, half } = workerData as { root: string; half: 0 | 1 }
 const kept = join(root, `node_modules/.cache/read-${half}.json`)
@@ -16,18 +16,20 @@ interface Kept {
   readings: Readings
 }
 
-const modules = new Set([fileURLToPath(new URL('parse.ts', import.meta.url))])
+const modules = new Set<string>()
 registerHooks({
   load(url, context, next) {
     if (url.startsWith('file:')) modules.add(fileURLToPath(url))
     return next(url, context)
   },
 })
+// After it, so that the compiler is among them.
+const { remember, sumOf } = await import('./parse.ts')
 const { halves } = await import('./halves.ts')
 const rules = sumOf((await Promise.all([...modules].sort().map(stampOf))).join('\n'))
 
 const before = await lastTime()
-const readings = remember(before?.rules === rules ? before.readings : {})
+const readings = remember(before?.rules === rules ? (before.readings ?? {}) : {})
 const faults: Fault[][] = await Promise.all(halves[half].map((faultsOf) => faultsOf(root)))
 await keep({ rules, readings })
 parentPort!.postMessage(faults.flat())

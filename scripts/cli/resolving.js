@@ -2,7 +2,7 @@
  * Finds our own modules by what their imports say: each names its file, and Node would look up folders, links and
  * `package.json` for each of thousands, which is a sixth of a start. Packages are found as always.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 const root = new URL('../../', import.meta.url).href
 /** `#operations/*` as `package.json` has it: our folders by their names. */
@@ -18,9 +18,28 @@ const isOurs = (url) => url?.startsWith(root) && !url.startsWith(packages)
 process.getBuiltinModule('node:module').registerHooks?.({
   resolve(specifier, context, next) {
     const url = ownUrl(specifier, context.parentURL)
-    return url === null ? next(specifier, context) : { url, format: 'module-typescript', shortCircuit: true }
+    // Of what is not there Node says who asks for it.
+    return url === null || !isThere(url)
+      ? next(specifier, context)
+      : { url, format: 'module-typescript', shortCircuit: true }
   },
 })
+
+/** By folder, the names of its files as they were when the first of them was asked for. */
+const known = new Map()
+function isThere(url) {
+  const folder = url.slice(0, url.lastIndexOf('/') + 1)
+  if (!known.has(folder)) known.set(folder, filesIn(folder))
+  return known.get(folder).has(url.slice(folder.length))
+}
+function filesIn(folder) {
+  try {
+    return new Set(readdirSync(new URL(folder)))
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return new Set()
+    throw error
+  }
+}
 
 /** Null for what is not ours. */
 function ownUrl(specifier, parentUrl) {

@@ -77,6 +77,8 @@ test.skipIf(hasRunBefore)(
     expect(await check()).toEqual(moved)
     writeFileSync(kept, '{"rules":')
     expect(await check()).toEqual(moved)
+    writeFileSync(kept, JSON.stringify({ rules: was.rules }))
+    expect(await check()).toEqual(moved)
   },
   120_000,
 )

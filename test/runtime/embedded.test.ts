@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { connectMs } from '#db/deadlines'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
 import { socketPath } from '#runtime/database/embedded-socket'
@@ -187,6 +188,58 @@ describe.skipIf(hasRunBefore)('a second process', () => {
     expect(next.shared).toBe(false)
     expect(await next.database.query('select * from rows', [])).toEqual([])
     await close(next)
+  })
+})
+
+describe.skipIf(hasRunBefore)('while somebody is in a transaction', () => {
+  /** Of a process that came by the socket; `over` when it is, or was cut off. */
+  async function busy(dataDir: string): Promise<{ leave(): void; over: Promise<string> }> {
+    const other = await open(dataDir)
+    let leave = (): void => undefined
+    const left = new Promise<void>((resolve) => {
+      leave = resolve
+    })
+    let begun = (): void => undefined
+    const isIn = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const work = other.database.root.transaction().execute(async (tx) => {
+      await sql`select 1`.execute(tx)
+      begun()
+      await left
+      await sql`select 2`.execute(tx)
+    })
+    const over = work.then(
+      () => 'done',
+      () => 'cut off',
+    )
+    await isIn
+    return { leave, over }
+  }
+
+  test('who comes waits for its end, longer than for a connection', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    const { leave, over } = await busy(dataDir)
+    const late = await open(dataDir)
+    const asked = late.database.query('select 3 as three', [])
+    await wait(connectMs + 500)
+    leave()
+    expect(await over).toBe('done')
+    expect([...(await asked)]).toEqual([{ three: 3 }])
+    await close(late)
+    await close(server)
+  })
+
+  test('who has it open cuts them off to put away what it has to', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    const { leave, over } = await busy(dataDir)
+    await server.cutOff!()
+    expect(await server.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
+    leave()
+    expect(await over).toBe('cut off')
+    await close(server)
   })
 })
 

@@ -304,6 +304,9 @@ describe.skipIf(!url)('statements', () => {
       [Symbol('at'), 1],
       [at, () => 1],
       [[at], 1],
+      [at, [1n]],
+      [at, [true]],
+      [at, [Buffer.from('bytes')]],
       Array(65_534).fill(1),
     ]
     for (const plan of ['once', 'each-time', undefined] as const) {
