@@ -105,9 +105,8 @@ export async function startServer(
       // way would be reset under the request that is on its way.
       const until = performance.now() + lameMs
       await sleep(idleSweepMs)
-      while (performance.now() < Math.min(until, askedAt + recentMs) && (await connectionsOf(server)) > 0) {
+      while (performance.now() < Math.min(until, askedAt + recentMs) && sockets.size > 0)
         await sleep(idleSweepMs)
-      }
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection that is kept open ends with its next answer, or when it has nothing to answer.
       const sweep = setInterval(() => {
@@ -130,9 +129,6 @@ export async function startServer(
   }
   return { app, server, url, stop }
 }
-
-const connectionsOf = (server: Server): Promise<number> =>
-  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
 /** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
 export function unreadable(error: unknown, log: App['services']['log']): Response {
