@@ -33,7 +33,7 @@ export default section({
     abroad: [
       'frete envio entrega despacho: shipping delivery',
       'frete_gratis envio_gratis entrega_gratis: free & shipping',
-      'faixa barra tarja banner: bar',
+      'faixa barra tarja franja cinta banner: bar',
       'contagem contador cronometro cuenta relogio reloj temporizador: countdown clock',
       'contagem_regressiva cuenta_regressiva cuenta_regresiva cuenta_atras: countdown',
       'monto: amount',

@@ -13,17 +13,17 @@ const english: Record<Act, string> = {
     'sell, offer, send, text, tell, remind, ask, answer, reply, respond, thank, message, label, publish, upload, import, copy, ' +
     'duplicate, schedule, approve, accept, reject, refuse, sync, hand, pass, close, pin, assign, charge, try, test, run, download, export',
   write: 'make, put, give, let, set, place, write, save, keep, get, take, mark, leave',
-  create: 'create, add, build, set up, new, invite, insert, open, register, make … new, put … up',
+  create: 'create, add, build, set up, new, invite, insert, open, register, make … new, put … up, throw … in',
   change:
     'change, edit, update, modify, rename, fix, correct, adjust, replace, rewrite, another, different, move … to, ' +
     'switch … to, turn … into, give … another, give … new name',
   delete:
-    'delete, remove, erase, drop, clear, discard, get rid of, take … off, take … out, take … down, take … away, ' +
+    'delete, remove, erase, drop, clear, discard, get rid of, take … off, take … out, take … down, take … away, take … back, revoke, withdraw, ' +
     'throw … away, throw … out, kick … out, fire, wipe, scrap',
   stop:
     'stop, cancel, end, pause, halt, hold, quit, suspend, disable, deactivate, hide, turn … off, switch … off, shut … off, shut … down, ' +
     'put … off, call … off, give … up, disconnect, unlink, unpair, logout, opt … out, block, unsubscribe, ' +
-    'no longer, dont want, never … again, no more',
+    'no longer, dont want, dont … any more, dont … anymore, never … again, no more',
   start:
     'start, connect, link, pair, hook up, enable, activate, launch, resume, show, turn … on, switch … on',
 }
@@ -31,7 +31,7 @@ const abroad: Record<Act, string> = {
   read:
     'ver, mostrar, mostrame, muestrame, exibir, consultar, olhar, mirar, procurar, buscar, encontrar, achar, ' +
     'saber, conocer, conhecer, revisar, conferir',
-  do: 'vender',
+  do: 'vender, avisar, notificar, responder, contestar, enviar, mandar',
   write:
     'fazer, hacer, colocar, poner, dar, botar, deixar, dejar, permitir, definir, marcar, tornar, ' +
     'guardar, salvar',
@@ -47,7 +47,7 @@ const abroad: Record<Act, string> = {
   stop:
     'desligar, desconectar, desvincular, desativar, desactivar, apagar, parar, pausar, cancelar, terminar, encerrar, acabar, dejar de, deixar de, ' +
     'suspender, frenar, detener, interromper, interrumpir, ocultar, esconder, nunca mais, nunca mas, nao quero … mais, ' +
-    'no quiero … mas, ya no, cortar',
+    'no quiero … mas, nao … mais, no … mas, ya no, que no salga, que no aparezca, que nao apareca, cortar',
   start:
     'ligar, conectar, vincular, parear, ativar, activar, habilitar, encender, prender, iniciar, comecar, empezar, lanzar, lancar, retomar, reanudar, mostrar',
 }

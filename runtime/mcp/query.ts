@@ -20,7 +20,7 @@ export interface Query {
 }
 
 export function read(text: string, dictionary: Dictionary, isKnown: (word: string) => boolean): Query {
-  const plain = plainWords(text)
+  const plain = withoutDenied(plainWords(text))
   const isEnglish = dictionary.isEnglish(plain, isKnown)
   const words = isEnglish
     ? plain
@@ -44,6 +44,13 @@ export function read(text: string, dictionary: Dictionary, isKnown: (word: strin
     units: [...once.values(), ...(howItGoes.test(withoutAccents(text)) ? [results] : [])],
   }
 }
+
+/** "Turn it off without deleting it": what is not to be done is not asked for. */
+const withoutDenied = (words: readonly string[]): string[] =>
+  words.filter(
+    (word, at) => !(denying.has(words[at - 1] ?? '') && /ing$|[aei]r(?:me|te|se|l[oae]s?)?$/.test(word)),
+  )
+const denying = new Set(['without', 'sem', 'sin'])
 
 const sides = new Set(['all', 'howmany', 'who'])
 const kindOf = (stems: readonly string[], isAct: boolean): Unit['kind'] =>
@@ -106,4 +113,4 @@ const questions =
   /^(?:(?:please|hi|hello|and|tell me|i want to know|can you tell me|show me|quero saber|me diga|gostaria de saber|quiero saber|dime|decime|e|y)[ ,]+)*(?:(?:at|by|for|from|in|of|on|to|with|a|com|con|de|em|en|para|por) )?(?:who|whose|what|which|how|where|when|why|is|are|am|did|does|do|have|has|any|list|listar?|liste|quem|qual|quais|quant[oa]s?|onde|quando|como|por ?que|o que|que|a partir de|tem|ha|quien|quienes|cual|cuales|cuant[oa]s?|donde|cuando|desde|hay)\b/
 /** To be told how something is done is to want it done. */
 const asksHow =
-  /^(?:how (?:do|can|could|should|would) (?:i|we)|how to|do i|what do i do to|como (?:faco|fazer|posso|eu faco|se faz|hago|hacer|puedo|se hace|podemos))\b/
+  /^(?:how (?:do|can|could|should|would) (?:i|we)|how to|do i (?!have|still|get)|what do i do to|como (?:faco|fazer|posso|eu faco|se faz|hago|hacer|puedo|se hace|podemos))\b/

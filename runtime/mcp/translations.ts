@@ -50,7 +50,7 @@ const everywhere: readonly string[] = [
   'desativar desactivar deshabilitar: deactivate off',
   'mostrar exibir aparecer: show',
   'visto lido leido leida ler leer: read seen',
-  'nao_lida no_leido nao_lido no_leida: unread',
+  'nao_lida no_leido nao_lido no_leida no_lo_lei no_la_lei nao_li sin_leer sem_ler: unread',
   'fixar fijar: pin',
   'endereco direccion: address',
   'saude salud: health',
@@ -76,6 +76,7 @@ const everywhere: readonly string[] = [
   'texto textos: text',
   'email mail correo: email',
   'regra regla: rule',
+  'de_uma_vez de_una_vez em_massa en_masa em_lote en_lote: bulk',
 ]
 
 /** Of these languages alone: one of them tells which language a query is in. */

@@ -19,7 +19,8 @@ const joined = new Map(
     'opts out:optout, opt outs:optout, log out:logout, logged out:logout, logs out:logout, log in:login, sold out:soldout, best seller:bestseller, ' +
     'best sellers:bestseller, best selling:bestseller, time zone:timezone, e mail:email, e mails:email, check out:checkout, ' +
     'whats app:whatsapp, say no:reject, says no:reject, say yes:approve, carry on:resume, go on:resume, front page:homepage, ' +
-    'home page:homepage, how many:howmany, how much:howmany, how often:howmany, start page:homepage, hand over:assign, look up:find, try out:test'
+    'home page:homepage, how many:howmany, how much:howmany, how often:howmany, start page:homepage, hand over:assign, look up:find, throw in:add, throws in:add, write back:reply, text back:reply, get back:reply, ' +
+    'open api:openapi, swagger file:openapi, good shape:health, bad shape:health, try out:test'
   )
     .split(', ')
     .map((each) => each.split(':') as [string, string]),
@@ -108,14 +109,17 @@ export const alikeEverywhere: readonly string[] = [
   'howmany metric count rate',
   'usage quota limit remaining left consumption allowance',
   'assign delegate hand transfer',
-  'health quality condition',
+  'health quality condition shape',
+  'reply answer respond',
+  'notification alert notice',
   'status state standing',
   'connect link pair scan login setup hook',
   'disconnect unlink unpair logout part',
   'test try',
   'retry again',
   'preview look before',
-  'sync refresh',
+  'sync refresh pull',
+  'bulk batch',
   'home front start',
   'help can',
 ]
