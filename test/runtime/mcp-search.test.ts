@@ -57,6 +57,24 @@ describe('a merchant’s words', () => {
     expect(firsts.length).toBeGreaterThanOrEqual(questions.length * 0.8)
   })
 
+  // Written by one who had seen the list of operations alone, when all tuning was over. Tune by none of them.
+  test.each([
+    ['en', 48, 43],
+    ['pt', 10, 9],
+    ['es', 10, 9],
+  ] as const)(
+    'what strangers ask in %s: %i are found among the first five, %i first',
+    (language, five, one) => {
+      const asked: Question[] = JSON.parse(
+        readFileSync(new URL('./questions-strangers.json', import.meta.url), 'utf8'),
+      )[language]
+      const among = (count: number) =>
+        asked.filter(([text, ids]) => ids.some((id) => first(text, count).includes(id))).length
+      expect(among(5)).toBeGreaterThanOrEqual(five)
+      expect(among(1)).toBeGreaterThanOrEqual(one)
+    },
+  )
+
   test('the held-out questions are 40, and about operations that exist', () => {
     expect(heldOut.tuned.length + heldOut.untouched.length).toBe(40)
     const asked = [...Object.values(heldOut).flat(), ...tuning]
