@@ -43,7 +43,7 @@ async function check({ out }: Terminal): Promise<void> {
 /** While the registry is loaded. */
 function treeFaults(half: 0 | 1): Promise<Fault[]> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./checks/trees.ts', import.meta.url), {
+    const thread = new Worker(new URL('./checks/threads/trees.ts', import.meta.url), {
       workerData: { root, half },
       // Syntax that is looked at and let go: a larger young generation is collected less often.
       resourceLimits: { maxYoungGenerationSizeMb: 192 },

@@ -29,8 +29,8 @@ export function faultsOf(
 }
 
 /**
- * Of what the documents tell of operations. They are made of all of them, which takes longer than the rest of a start: a
- * server looks when it makes them, `npm run check` and the tests always.
+ * Of what the documents tell of operations: to look at all of it is a sixth of what a start takes. A server comes to it when
+ * it makes the documents, once it listens; `npm run check` and the tests look always.
  */
 export function schemaFaultsOf(operations: readonly LoadedOperation[]): Fault[] {
   /** The named schemas of the operations before, of which each name may stand for one. */

@@ -22,7 +22,9 @@ function write(file: string, code: string): void {
 /** Of files that are there: the lists of exceptions are about others. */
 async function check(): Promise<string[]> {
   const faults = await new Promise<Fault[]>((resolve, reject) => {
-    const thread = new Worker(join(root, 'scripts/checks/trees.ts'), { workerData: { root: tree, half: 0 } })
+    const thread = new Worker(join(root, 'scripts/checks/threads/trees.ts'), {
+      workerData: { root: tree, half: 0 },
+    })
     thread.once('message', resolve)
     thread.once('error', reject)
   })

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Fault } from '#runtime/registry/checks'
-import type { Readings } from './parse.ts'
+import type { Readings } from '../parse.ts'
 
 const { root, half } = workerData as { root: string; half: 0 | 1 }
 const kept = join(root, `node_modules/.cache/read-${half}.json`)
@@ -24,7 +24,7 @@ registerHooks({
   },
 })
 // After it, so that the compiler is among them.
-const { remember, sumOf } = await import('./parse.ts')
+const { remember, sumOf } = await import('../parse.ts')
 const { halves } = await import('./halves.ts')
 const rules = sumOf((await Promise.all([...modules].sort().map(stampOf))).join('\n'))
 

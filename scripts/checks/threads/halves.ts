@@ -1,0 +1,30 @@
+/** The rules that files are read for, in two halves that take about as long. */
+import { amountFaults } from '../amounts.ts'
+import { clockFaults } from '../clocks.ts'
+import { sameBodyFaults } from '../copies.ts'
+import { identityFaults } from '../identity.ts'
+import { importFaults } from '../imports.ts'
+import { loopFaults } from '../loops.ts'
+import { noticeFaults } from '../notices.ts'
+import { nullFaults } from '../nulls.ts'
+import { roomFaults } from '../rooms.ts'
+import { rowFaults } from '../rows.ts'
+import { ruleFaults } from '../rules.ts'
+import { stateFaults } from '../state.ts'
+import { tableFaults } from '../tables.ts'
+import { testFaults } from '../tests.ts'
+
+export const halves = [
+  [clockFaults, ruleFaults, sameBodyFaults, roomFaults, testFaults],
+  [
+    importFaults,
+    identityFaults,
+    loopFaults,
+    nullFaults,
+    amountFaults,
+    noticeFaults,
+    rowFaults,
+    tableFaults,
+    stateFaults,
+  ],
+] as const
