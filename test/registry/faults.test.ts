@@ -87,6 +87,7 @@ describe('each fault bites', () => {
     ['no default export', 'export const a = 1', /has no default export → write `export default operation/],
     ['something else', "export default { kind: 'other' }", /its default export is no operation/],
     ['a broken import', "import './nowhere.ts'", /cannot be loaded/],
+    ['one that throws nothing much', 'throw null', /cannot be loaded \(null\)/],
     [
       'an unknown scope',
       operationFile({ scopes: "['platform:fly']" }),

@@ -4,6 +4,7 @@ import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'
 import moderateReview from '#operations/reviews/reviews/api/moderate-review'
 import { reviewedOrders } from '#operations/reviews/reviews/for-others'
+import updateStore from '#operations/store/profile/api/update-store'
 import { type ReviewShop, reviewShop, tokenOf } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
@@ -277,6 +278,29 @@ describe('on a product page', () => {
     expect(await message({ foo: 1 })).toContain('foo')
     await shop.settings({ form: { allowWithoutPurchase: false } })
     expect((await write(shop, opinion)).status).toBe(403)
+  })
+
+  test.each([
+    ['en', ['not taken here', 'at most 2', 'not uploaded here']],
+    ['pt-BR', ['não são aceitas aqui', 'no máximo 2', 'não foi enviada por aqui']],
+    ['es', ['no se aceptan aquí', 'como máximo 2', 'no se subió aquí']],
+  ])('what is wrong with pictures is said in %s on a page, to scripts as ever', async (locale, words) => {
+    const shop = await openShop({ form: { allowImages: false } })
+    expect((await shop.call(updateStore, { body: { locale } })).status).toBe(200)
+    const elsewhere = (count: number) =>
+      Array.from({ length: count }, (_, n) => `https://elsewhere.example/${n}.jpg`)
+    const refused = async (count: number, headers = {}) => {
+      const body = { ...opinion, imageUrls: elsewhere(count) }
+      const answer = await visit(shop, '/reviews', { body, headers })
+      expect(answer.status).toBe(400)
+      return answer
+    }
+    const told = [(await refused(1, html)).text]
+    await shop.settings({ form: { allowImages: true, maxImages: 2 } })
+    told.push((await refused(3, html)).text, (await refused(1, html)).text)
+    for (const [n, each] of told.entries()) expect(each).toContain(words[n])
+    expect((await refused(3)).body.error.message).toBe('imageUrls: must have at most 2')
+    expect((await refused(1)).body.error.message).toBe('imageUrls.0: was not uploaded here')
   })
 
   test('a machine that fills in the hidden field learns nothing, and nothing is kept', async () => {
