@@ -80,9 +80,10 @@ export function preparedList<F extends object>(
 ): (ctx: Context, filters: F & Walk) => Promise<JsonText> {
   type Values = F & Place
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
-  type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean }
+  type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean; looksForText: boolean }
   const variants = new Map<string, Variant>()
-  const short = new ShortLists()
+  const short = new StoresWithFew(shortAtMost)
+  const small = new StoresWithFew(smallAtMost)
   return async (ctx, filters) => {
     let variant = ''
     for (const name of Object.keys(filters)) {
@@ -95,44 +96,58 @@ export function preparedList<F extends object>(
       const looksForText = text.some((name) => present.has(name))
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
       const unfiltered = given.every((name) => name === 'page' || name === 'limit' || name === 'cursor')
-      const compile = (atMost: number | null, near: boolean): Run =>
+      const compile = (atMost: number | null, way: Way, planOnce = unfiltered): Run =>
         prepared<Values, Page>(
           (db, values, wired) => {
             const { table, ...parts } = build(db, values as never, (name) => present.has(name), wired)
             return page(
               db,
               values,
-              !table || (near && isFrom(parts.rows, table)) ? parts : { ...parts, table },
-              atMost,
-              walks && (present.has('cursor') ? 'goes on' : 'begins'),
+              !table || (way === 'along' && isFrom(parts.rows, table)) ? parts : { ...parts, table },
+              {
+                atMost,
+                step: walks && (present.has('cursor') ? 'goes on' : 'begins'),
+                isSought: looksForText,
+                isOnce: way === 'once',
+              },
             )
           },
-          { planOnce: unfiltered, planEachTime: looksForText },
+          { planOnce, planEachTime: looksForText && !planOnce },
         )
       const atMost = looksForText ? foundAtMost : countedAtMost
+      const near = unfiltered ? 'along' : looksForText ? 'once' : 'by-key'
       found = {
         unfiltered,
-        bounded: compile(atMost, unfiltered),
-        short: compile(null, unfiltered),
-        far: compile(atMost, false),
+        looksForText,
+        bounded: compile(atMost, near),
+        short: looksForText ? compile(atMost, near, true) : compile(null, near),
+        far: compile(atMost, 'by-key'),
       }
       variants.set(variant, found)
     }
-    const { unfiltered } = found
+    const { unfiltered, looksForText } = found
     const { page: number = 1, limit, cursor } = filters
     const offset = cursor === undefined ? (number - 1) * limit : 0
     const fingerprint = walks
       ? fingerprintOf(Object.fromEntries(walks.map((name) => [name, filters[name]])))
       : ''
     const [afterAt = '', afterId = ''] = cursor === undefined ? [] : readCursor(cursor, fingerprint, 2)
-    const run =
-      offset > nearAtMost ? found.far : unfiltered && short.has(ctx.store.id) ? found.short : found.bounded
-    const [row] = await run(ctx, { ...filters, page: number, offset, afterAt, afterId })
-    if (unfiltered) short.remember(ctx.store.id, row!.total)
-    const { lastAt, lastId } = row!
+    const isNear = looksForText ? offset + limit <= foundAtMost : offset <= nearAtMost
+    const few = looksForText ? small : unfiltered ? short : null
+    const run = !isNear ? found.far : few?.has(ctx.store.id) ? found.short : found.bounded
+    const row = await run(ctx, { ...filters, page: number, offset, afterAt, afterId }).then(
+      ([only]) => only!,
+      (error) => {
+        // Where it took too long it has grown.
+        few?.forget(ctx.store.id)
+        throw error
+      },
+    )
+    few?.remember(ctx.store.id, looksForText ? row.size : row.total)
+    const { lastAt, lastId } = row
     const next = lastAt && lastId ? writeCursor(fingerprint, [lastAt, lastId]) : null
-    const body = walks ? `${row!.text.slice(0, -1)},"nextCursor":${JSON.stringify(next)}}` : row!.text
-    return new JsonText(body, row!.capped ? { 'x-total-capped': 'true' } : undefined)
+    const body = walks ? `${row.text.slice(0, -1)},"nextCursor":${JSON.stringify(next)}}` : row.text
+    return new JsonText(body, row.capped ? { 'x-total-capped': 'true' } : undefined)
   }
 }
 
@@ -184,28 +199,40 @@ interface Page {
   text: string
   capped: boolean
   total: number
+  /** Rows of the whole table up to one more than `smallAtMost`, where text is looked for. */
+  size: number | null
   /** Of a list that is walked: the place of the last row, where more follow. */
   lastAt?: string | null
   lastId?: string | null
 }
 
+/** Of a list that is read whole: counting without a bound is a fifth cheaper then, and as right. */
 const shortAtMost = 10_000
+/** Of the whole table: to look at each of so many costs less than to plan for the text, which is half of a search. */
+export const smallAtMost = 1000
 const rememberedAtMost = 10_000
 
-/**
- * Stores whose list was short when it was last read. Counting without a bound is a fifth cheaper there, and as right:
- * a list that has grown since is counted whole once.
- */
-class ShortLists {
+/** Stores that had few rows when they were last asked for; of one that has grown since, one more answer goes the way of few. */
+class StoresWithFew {
+  readonly #atMost: number
   readonly #stores = new Set<string>()
+
+  constructor(atMost: number) {
+    this.#atMost = atMost
+  }
 
   has(storeId: string): boolean {
     return this.#stores.has(storeId)
   }
 
-  remember(storeId: string, total: number): void {
-    if (total > shortAtMost) this.#stores.delete(storeId)
+  /** Null: nobody counted. */
+  remember(storeId: string, rows: number | null): void {
+    if (rows === null || rows > this.#atMost) this.#stores.delete(storeId)
     else if (this.#stores.size < rememberedAtMost) this.#stores.add(storeId)
+  }
+
+  forget(storeId: string): void {
+    this.#stores.delete(storeId)
   }
 }
 
@@ -220,12 +247,34 @@ interface Place {
 
 type Step = 'begins' | 'goes on' | undefined
 
-/** `atMost`: rows counted; null counts them all, and calls a total above `countedAtMost` capped all the same. */
-function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost: number | null, step: Step) {
+/**
+ * How a page is found: `along` its index, as its rows stand there; `by-key`, its own rows alone once it is known which they
+ * are; `once`, so too, among those that are counted, which are looked for once instead of twice.
+ */
+type Way = 'along' | 'by-key' | 'once'
+
+interface Form {
+  /** Rows counted; null counts them all, and calls a total above `countedAtMost` capped all the same. */
+  atMost: number | null
+  step: Step
+  isSought: boolean
+  isOnce: boolean
+}
+
+function page(
+  db: Kysely<TenantTables>,
+  values: Place,
+  parts: ListParts,
+  { atMost, step, isSought, isOnce }: Form,
+) {
+  // What a walk has passed is counted with the rest, and so is looked for apart from the page.
+  const counts = isOnce && atMost !== null && parts.table && !parts.total && step !== 'goes on'
+  const once = counts ? inOrder(keysOf(parts), parts.order).limit(atMost + 1) : null
   const all = parts.rows.select(sql`1`.as('one') as never)
-  const counted = db
-    .selectFrom((atMost === null ? all : all.limit(atMost + 1)).as('counted'))
-    .select((eb) => eb.fn.countAll<number>().as('n'))
+  const several = once
+    ? (db.selectFrom(onceName as never) as AnySelect)
+    : (db.selectFrom((atMost === null ? all : all.limit(atMost + 1)).as('counted')) as AnySelect)
+  const counted = several.select((eb) => eb.fn.countAll<number>().as('n'))
   const extra = Object.entries(parts.extra ?? {}).map(
     ([key, value]) =>
       sql` || ${sql.lit(`,${JSON.stringify(key)}:`)} || coalesce(to_json(${value})::text, 'null')`,
@@ -234,7 +283,7 @@ function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost:
   const bound = atMost ?? countedAtMost
   const total = known ? sql`answer.total` : least(sql`answer.total`, sql.lit(bound))
   const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(bound)}`
-  const rows = pageRows(db, values, parts, step).as('r')
+  const rows = pageRows(db, values, parts, step, once !== null).as('r')
   const limit = sql`${values.limit}::int`
   // A list that is walked read one row more, which tells that there is a next page.
   const last = (column: 'at' | 'id') =>
@@ -251,19 +300,41 @@ function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost:
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
     .offset(sql<number>`0`)
-  return db.selectFrom(answer.as('answer')).select([
+  const whole = once ? db.with(onceName, () => once) : db
+  return (whole as typeof db).selectFrom(answer.as('answer')).select([
     sql<string>`'{"data":[' || ${data} || '],"page":' || ${number} || ',"limit":' || ${values.limit}::int
       || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
     capped.as('capped'),
     sql<number>`answer.total::int`.as('total'),
+    sql<number | null>`${isSought && parts.table ? sizeOf(db, parts.table) : sql`null`}`.as('size'),
     ...(step
       ? [sql<string | null>`answer.data[2]`.as('lastAt'), sql<string | null>`answer.data[3]`.as('lastId')]
       : []),
   ])
 }
 
-/** The page's rows in order, each as `item`, and with its place and one row more where the list is walked. */
-function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts, step: Step): AnySelect {
+function sizeOf(db: Kysely<TenantTables>, table: keyof TenantTables): RawBuilder<number> {
+  const some = (db.selectFrom(table as never) as AnySelect).select(sql`1`.as('one')).limit(smallAtMost + 1)
+  return sql`(${(db.selectFrom(some.as('some')) as AnySelect).select(sql`count(*)::int`.as('n'))})`
+}
+
+/** What is found once, for the count and for the page. */
+const onceName = 'rows_found'
+
+const keysOf = ({ rows, order }: ListParts): AnySelect =>
+  rows.select(order.map(([column]) => column) as never)
+
+/**
+ * The page's rows in order, each as `item`, and with its place and one row more where the list is walked. `isOnce`: from
+ * what is found once.
+ */
+function pageRows(
+  db: Kysely<TenantTables>,
+  values: Place,
+  parts: ListParts,
+  step: Step,
+  isOnce: boolean,
+): AnySelect {
   const { page: alias, table } = parts
   const place = step && placeOf(parts.order)
   const item = [
@@ -276,13 +347,17 @@ function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts, ste
           sql<boolean>`(${place.at}, ${place.id}) ${place.beyond} (${values.afterAt}::timestamptz, ${values.afterId}::uuid)`,
         )
       : rows
-  const cut = (rows: AnySelect): AnySelect =>
-    inOrder(begun(rows), parts.order)
+  const bounded = (rows: AnySelect): AnySelect =>
+    rows
       .limit(step ? sql<number>`${values.limit}::int + 1` : sql<number>`${values.limit}::int`)
       .offset(sql<number>`${values.offset}::bigint`)
+  const cut = (rows: AnySelect): AnySelect => bounded(inOrder(begun(rows), parts.order))
   if (!alias) return cut(parts.rows.select(item))
   if (!table) return (db.selectFrom(cut(parts.rows.selectAll(alias)).as(alias)) as AnySelect).select(item)
-  const keys = cut(parts.rows.select(parts.order.map(([column]) => column) as never))
+  const named = parts.order.map(([column, direction]) => [nameOf(column), direction] as const)
+  const keys = isOnce
+    ? bounded(inOrder((db.selectFrom(onceName as never) as AnySelect).selectAll(), named))
+    : cut(keysOf(parts))
   // One look into the index for each row: without LIMIT, a plan made without the page's size reads the whole table.
   const row = (id: RawBuilder<unknown>): AnySelect =>
     (db.selectFrom(`${table} as ${alias}`) as AnySelect)
@@ -293,7 +368,7 @@ function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts, ste
     .innerJoinLateral(row(sql.ref('keys.id')).as(alias), (join) => join.onTrue())
     .select(item)
   // By the keys' own columns, whose order is known already: there is nothing to sort.
-  const ofKeys = parts.order.map(([column, direction]) => [`keys.${nameOf(column)}`, direction] as const)
+  const ofKeys = named.map(([column, direction]) => [`keys.${column}`, direction] as const)
   return inOrder(found, ofKeys)
 }
 

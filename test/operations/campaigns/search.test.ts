@@ -1,4 +1,5 @@
 /** Text within names, emails and phones: what is found, how much is counted, and by which index. */
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import listCampaigns from '#operations/campaigns/campaigns/api/list-campaigns'
@@ -10,7 +11,7 @@ import * as contacts from '#operations/campaigns/lists/contacts'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import * as optOuts from '#operations/messaging/opt-outs/opt-outs'
 import { Context } from '#runtime/context'
-import { foundAtMost } from '#runtime/database/list'
+import { foundAtMost, smallAtMost } from '#runtime/database/list'
 import { containing, phoneContaining } from '#runtime/database/search'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -19,14 +20,18 @@ const app = await testApp()
 
 const phone = (i: number): string => `+55119${10_000_000 + ((i * 482_711) % 89_999_999)}`
 
-/** Campaigns of these names, and a list and a campaign's messages of people of these names. */
-async function named(shop: Shop, names: string[]): Promise<{ listId: string; campaignId: string }> {
+/** Campaigns of these names, and a list and a campaign's messages of people of these names; `before`: as many are there already. */
+async function named(
+  shop: Shop,
+  names: string[],
+  before = 0,
+): Promise<{ listId: string; campaignId: string }> {
   const ctx = await shop.context()
   const at = { created_at: app.clock.now(), updated_at: app.clock.now() }
   const listId = ctx.newId()
   await ctx.db
     .insertInto('contact_lists')
-    .values({ id: listId, name: 'list', source: 'csv', ...at })
+    .values({ id: listId, name: `list ${before}`, source: 'csv', ...at })
     .execute()
   const ids = names.map(() => ctx.newId())
   const rows = names.map((name, i) => ({ id: ids[i]!, name, ...at }))
@@ -36,7 +41,10 @@ async function named(shop: Shop, names: string[]): Promise<{ listId: string; cam
       .insertInto('campaigns')
       .values(some.map((row) => ({ ...row, content: JSON.stringify(emptyContent), status: 'draft' })))
       .execute()
-    const people = some.map((row, i) => ({ ...row, phone: phone(from + i), phone_key: phone(from + i) }))
+    const people = some.map((row, i) => {
+      const number = phone(before + from + i)
+      return { ...row, phone: number, phone_key: number }
+    })
     await ctx.db
       .insertInto('list_contacts')
       .values(people.map((row) => ({ ...row, list_id: listId, source: 'csv', email: null })))
@@ -102,6 +110,47 @@ describe('what is looked for', () => {
     expect(phoneContaining('+ ', 'BR')).toBeNull()
   })
 })
+
+test('a store that grows past what is looked through row by row finds the same, page by page', async () => {
+  const shop = await store(app)
+  const seed = Number(process.env.SEED ?? Date.now() % 1e9)
+  const random = fc.sample(
+    fc.record({
+      search: fc.constantFrom('a', 'ab', 'B', 'a%', 'none', 'c'),
+      limit: fc.integer({ min: 1, max: 100 }),
+      part: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    { seed, numRuns: 8 },
+  )
+  const names: string[] = []
+  // The list's own, the newest first; each step is searched twice, as the first answer tells how to find the second.
+  const lists: string[] = []
+  for (const size of [3, smallAtMost - 3, 1, 1, 2, 400]) {
+    const added = Array.from(
+      { length: size },
+      (_, i) => ['a', 'Ab', 'bc', 'a%', 'd'][(names.length + i) % 5]!,
+    )
+    lists.push((await named(shop, added, names.length)).listId)
+    names.push(...added)
+    for (const { search, limit, part } of [...random, ...random]) {
+      const found = names.filter((name) => name.toLowerCase().includes(search.toLowerCase())).toReversed()
+      const page = 1 + Math.floor((part * found.length) / limit)
+      const { body, status } = await shop.call(listCampaigns, { query: { search, limit, page } })
+      const told = [status, body.total, body.data.map(({ name }: { name: string }) => name)]
+      const wanted = found.slice((page - 1) * limit, page * limit)
+      expect(told, `seed ${seed}: ${JSON.stringify({ size: names.length, search, limit, page })}`).toEqual([
+        200,
+        found.length,
+        wanted,
+      ])
+    }
+    for (const [at, listId] of lists.entries()) {
+      const { body } = await shop.call(listContacts, { params: { id: listId }, query: { search: 'b' } })
+      expect(body.data.every(({ listId: of }: { listId: string }) => of === listId)).toBe(true)
+      if (at === lists.length - 1) expect(body.total).toBe(added.filter((name) => /b/i.test(name)).length)
+    }
+  }
+}, 60_000)
 
 describe('in a large list', () => {
   const many = foundAtMost + 1
