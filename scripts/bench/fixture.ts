@@ -29,7 +29,7 @@ export async function makeFixture(
   { clients, stores, limited }: FixtureOptions,
   names: readonly OperationName[],
 ): Promise<Fixture> {
-  const database = openPostgres(databaseUrl, { reads: 1, transactions: 2 })
+  const database = openPostgres(databaseUrl, { reads: 1, transactions: madeAtOnce })
   try {
     await migrate(database)
     await waitForDisk(database, false)
@@ -82,10 +82,20 @@ export async function openShops(
   count: number,
 ): Promise<Shop[]> {
   const shops: Shop[] = []
-  for (let at = 0; at < count; at += 1)
-    shops.push(await openShop(database, `${name}-${at}`, `10.${net}.${at >> 8}.${at & 255}`))
+  while (shops.length < count) {
+    const places = Array.from(
+      { length: Math.min(madeAtOnce, count - shops.length) },
+      (_, n) => shops.length + n,
+    )
+    shops.push(
+      ...(await Promise.all(
+        places.map((at) => openShop(database, `${name}-${at}`, `10.${net}.${at >> 8}.${at & 255}`)),
+      )),
+    )
+  }
   return shops
 }
+const madeAtOnce = 4
 
 /** Whether PostgreSQL counts from now on; its packages bring the extension, other builds may not. */
 async function countStatements(database: Database): Promise<boolean> {

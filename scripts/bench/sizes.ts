@@ -123,7 +123,8 @@ async function measureArea(
   const removeHome = (): void => rmSync(home, { recursive: true, force: true })
   process.once('exit', removeHome)
   const place = { databaseUrl: cluster.url, folder: home, clients: 3 }
-  const database = openPostgres(cluster.url, { reads: 1, transactions: 4 })
+  // What fills a large store takes longer than a request may.
+  const database = openPostgres(cluster.url, { reads: 1, transactions: 4 }).patient
   try {
     const filled = await prepare(area, { database, place, rows, cpuOf }, tell)
     const fixture = join(home, 'fixture.json')
