@@ -319,7 +319,8 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     const site = await foreignShop(() => ({
       html: ordinary(loader).replace(
         'A shop',
-        `<div style="height: 600px"></div><a href="/linked" data-product-id="1003" style="display:block">${card}</a>
+        // Both cards are near to be seen, however tall what is in them and above them becomes.
+        `<div style="height: 200px"></div><a href="/linked" data-product-id="1003" style="display:block">${card}</a>
         <div data-product-id="1002" onclick="location.href = '/scripted'">${card}</div><div style="height: 900px"></div>`,
       ),
     }))
