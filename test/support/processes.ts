@@ -23,7 +23,7 @@ function folderOfFile(prefix: string): string {
 
 /**
  * For processes that live for seconds: what V8 would make faster of the embedded database takes longer than they live, on
- * the processors that other tests wait for. Their modules are found as `npm start` finds them, in half the time.
+ * the processors that other tests wait for. Their modules are found as `npm start` finds them, which is sooner.
  */
 export const shortLived: readonly string[] = [
   '--liftoff-only',
