@@ -114,7 +114,7 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
   try {
     const { clients, stores, rounds } = options
     const sizes = { clients, stores, limited: operations.includes('limited') ? limitsUsedUp(rounds) : 0 }
-    const fixture = await makeFixture(cluster.url, folder, sizes, operations)
+    const fixture = await makeFixture(cluster.url, folder, sizes)
     const fixturePath = join(folder, 'fixture.json')
     writeFileSync(fixturePath, JSON.stringify(fixture))
     const measurements = await measure({

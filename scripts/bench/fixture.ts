@@ -5,7 +5,7 @@ import { openPostgres } from '#db/open'
 import { newId } from '#runtime/values/ids'
 import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
-import type { Fixture, OperationName, Shop } from './kinds.ts'
+import type { Fixture, Shop } from './kinds.ts'
 import { phoneAt } from './phones.ts'
 import { recordStatements } from './statements.ts'
 import { peersTables } from './targets/fastify-guards.ts'
@@ -27,7 +27,6 @@ export async function makeFixture(
   databaseUrl: string,
   folder: string,
   { clients, stores, limited }: FixtureOptions,
-  names: readonly OperationName[],
 ): Promise<Fixture> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: madeAtOnce })
   try {
@@ -47,7 +46,7 @@ export async function makeFixture(
     }
     await waitForDisk(database, true)
     await database.query('vacuum analyze', [])
-    fixture.statements = await recordStatements(fixture, names)
+    fixture.statements = await recordStatements(fixture)
     return fixture
   } finally {
     await database.close()
