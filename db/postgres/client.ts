@@ -6,6 +6,7 @@
  */
 import { ConnectionLost } from '../deadlines.ts'
 import { Line, type Rows, Statement, type StatementOwner } from './door.ts'
+import type { Way } from './sessions.ts'
 
 /** Counts turns of the pool's watch. A process that stood still itself has not waited: its turns stood still too. */
 export interface Watch {
@@ -39,6 +40,8 @@ export class Client implements StatementOwner {
   /** Its connection is older than what is wrong behind it: it is to have another. */
   isSuspect = false
   patience: number
+  /** What its connection is set to, where it is one for transactions; each begins as a request's. */
+  way: Way = 'request'
   readonly #parts: ClientParts
   /** Statements that are not answered yet. */
   readonly #open = new Set<Statement>()
@@ -60,6 +63,16 @@ export class Client implements StatementOwner {
   run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
     return new Promise((resolve, reject) => {
       this.take(new Statement(this, text, parameters, prepare, resolve, reject))
+    })
+  }
+
+  /** What is asked from here on goes this way, which `change` tells the connection. */
+  goBy(way: Way, change: string): void {
+    if (way === this.way) return
+    this.way = way
+    if (!change) return
+    this.run(change, []).catch(() => {
+      this.isSuspect = true
     })
   }
 
@@ -139,6 +152,7 @@ export class Client implements StatementOwner {
     const line = this.#line
     this.lost += 1
     this.live = false
+    this.way = 'request'
     this.isSuspect = false
     this.#line = this.#openLine()
     void line.giveUp()

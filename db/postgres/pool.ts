@@ -19,7 +19,15 @@ import {
 import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
 import { Distribution } from './distribution.ts'
 import { Nodes } from './nodes.ts'
-import { allWithin, type Pace, type SessionKind, type Sessions, sessionsOf, verified } from './sessions.ts'
+import {
+  allWithin,
+  type Pace,
+  type SessionKind,
+  type Sessions,
+  sessionsOf,
+  verified,
+  type Way,
+} from './sessions.ts'
 import { types } from './values.ts'
 import type { Plan, PostgresPool } from './ways.ts'
 
@@ -45,7 +53,7 @@ export function postgresPool(url: string, options: PoolOptions): PostgresPool {
 }
 
 interface Waiting {
-  pace: Pace
+  way: Way
   since: number
   resolve(client: Client): void
   reject(error: unknown): void
@@ -134,11 +142,11 @@ class Pool implements PostgresPool {
   }
 
   /**
-   * Where transactions are, whose connections plan for the values each time, and read the text once. It takes longer than
-   * others: on a connection of its own it holds none of them up.
+   * Where transactions are, on a connection that plans for the values each time, and reads the text once. It takes longer
+   * than others: on a connection of its own it holds none of them up.
    */
   async #byItself<Answer>(text: string, parameters: readonly unknown[]): Promise<Answer> {
-    const client = await this.take()
+    const client = await this.take('anew')
     try {
       return (await client.run(text, parameters)) as unknown as Answer
     } finally {
@@ -194,13 +202,12 @@ class Pool implements PostgresPool {
 
   async script<Row>(text: string): Promise<Row[]> {
     const client = await this.take('long')
-    const { before, after, beforeAll } = this.#sessions.script
+    const beforeAll = this.#sessions.script
     const ran = async (script: string): Promise<Row[]> => {
       const results: unknown[] = await client.run(script, [])
       return results.flat() as Row[]
     }
     try {
-      if (before) await client.run(before, [])
       return await ran(beforeAll + text)
     } catch (error) {
       if (client.live) await client.run('rollback', [])
@@ -208,27 +215,32 @@ class Pool implements PostgresPool {
       if (beforeAll && (error as { code?: unknown }).code === '25001') return await ran(text)
       throw error
     } finally {
-      if (after && client.live) await client.run(after, [])
       this.give(client)
     }
   }
 
-  async take(pace: Pace = 'request'): Promise<Client> {
-    for (let client = this.#idle.pop(); client; client = this.#idle.pop()) {
-      if (client.live) return this.#for(pace, client)
+  async take(way: Way = 'request'): Promise<Client> {
+    for (let client = this.#idlest(way); client; client = this.#idlest(way)) {
+      if (client.live) return this.#for(way, client)
       this.#drop(client)
     }
     if (this.#exclusive.size < this.#sizes.exclusive) {
       try {
-        return this.#for(pace, await this.#connect())
+        return this.#for(way, await this.#connect())
       } catch (error) {
         // With few connections left the ones that live are waited for.
         if (this.#exclusive.size === 0) throw error
       }
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ pace, since: this.#watch.turn, resolve, reject })
+      this.#waiting.push({ way, since: this.#watch.turn, resolve, reject })
     })
+  }
+
+  /** The last that was given back, of those that went this way if there are any: the others have to be told first. */
+  #idlest(way: Way): Client | undefined {
+    const at = this.#idle.findLastIndex((client) => client.way === way)
+    return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }
 
   give(client: Client): void {
@@ -239,7 +251,7 @@ class Pool implements PostgresPool {
       if (isLive) this.#idle.push(client)
       return
     }
-    if (isLive) first.resolve(this.#for(first.pace, client))
+    if (isLive) first.resolve(this.#for(first.way, client))
     else void this.#connectFor(first)
   }
 
@@ -261,8 +273,9 @@ class Pool implements PostgresPool {
     return Math.ceil(ms / this.#lookMs)
   }
 
-  #for(pace: Pace, client: Client): Client {
-    client.patience = pace === 'long' ? this.#longTurns : this.#requestTurns
+  #for(way: Way, client: Client): Client {
+    client.patience = way === 'long' ? this.#longTurns : this.#requestTurns
+    client.goBy(way, this.#sessions.change[way])
     return client
   }
 
@@ -312,7 +325,7 @@ class Pool implements PostgresPool {
 
   async #connectFor(first: Waiting): Promise<void> {
     try {
-      first.resolve(this.#for(first.pace, await this.#connect()))
+      first.resolve(this.#for(first.way, await this.#connect()))
     } catch (error) {
       if (this.#exclusive.size === 0) first.reject(error)
       else this.#waiting.unshift(first)
@@ -349,8 +362,8 @@ class Pool implements PostgresPool {
     if (this.distribution.known) this.#nodes.look(turn, isSlow)
     if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
     while (this.#waiting.length > 0) {
-      const [{ pace, since, reject }] = this.#waiting as [Waiting]
-      if (turn - since < (pace === 'long' ? this.#longTurns : this.#requestTurns)) break
+      const [{ way, since, reject }] = this.#waiting as [Waiting]
+      if (turn - since < (way === 'long' ? this.#longTurns : this.#requestTurns)) break
       this.#waiting.shift()
       reject(new DatabaseSilent('No connection to the database became free in time'))
     }

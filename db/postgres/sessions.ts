@@ -12,6 +12,9 @@ import { longStatementMs, nodeConnectMs } from '../deadlines.ts'
 /** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
 export type Pace = 'request' | 'long'
 
+/** What a client for transactions is taken for; `anew`: a request's statement that is planned for its values each time. */
+export type Way = Pace | 'anew'
+
 /**
  * How a connection's statements are planned, and how long they may take. `bare`: it only asks who is there. `indexed`: as
  * `once`, on a cluster, whose plans are not kept.
@@ -21,10 +24,12 @@ export type SessionKind = Pace | 'once' | 'indexed' | 'transactions' | 'bare'
 export interface Sessions {
   /** What a connection is opened with. */
   startup: Record<SessionKind, Record<string, string>>
+  /** What a client for transactions is told before it goes another way than the one before; '': they are all one. */
+  change: Record<Way, string>
   /** What follows `begin`; `once`: of a single statement where a pooler lends the connection. */
   begin: Record<Pace | 'once', string>
-  /** Of several statements in one text: what is said on its own before and after it, and what stands before it in it. */
-  script: { before: string; after: string; beforeAll: string }
+  /** What stands before several statements in one text. */
+  script: string
   /** What a connection answers that kept what it was opened with; null where none does. */
   mark: string | null
   statementMs: number
@@ -53,7 +58,7 @@ const keptAlongAnIndex = { plan_cache_mode: 'force_generic_plan', ...alongAnInde
  * Long work goes through tables that grow under it: a plan kept from when they were empty costs far more than planning
  * anew. Text that is looked for is read in another way where it is rare.
  */
-const plannedAnew = { plan_cache_mode: 'force_custom_plan' }
+const plannedAnew = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on' }
 
 /**
  * A request's transaction is small: planning its statements took as long as running them, and up to three times as long.
@@ -90,7 +95,8 @@ export function sessionsOf(way: {
         long: setLocal({ ...always, ...long }),
         once: setLocal({ ...always, ...short, ...alongAnIndex }),
       },
-      script: { before: '', after: '', beforeAll: `${setLocal({ ...always, ...long }).slice(1)}; ` },
+      change: { request: '', long: '', anew: '' },
+      script: `${setLocal({ ...always, ...long }).slice(1)}; `,
       mark: null,
       statementMs,
     }
@@ -106,23 +112,25 @@ export function sessionsOf(way: {
       long: isTimed ? { ...common, ...long } : common,
       once: { ...quick, ...keptAlongAnIndex },
       indexed: { ...quick, ...alongAnIndex },
-      transactions: { ...quick, ...plannedAnew },
+      transactions: { ...quick, ...keptWhereItPays },
       bare: common,
     },
-    begin: {
-      request: isTimed ? setLocal(keptWhereItPays) : '',
-      long: isTimed ? setLocal(long) : '',
-      once: '',
+    change: {
+      request: isTimed ? set({ ...short, ...keptWhereItPays }) : '',
+      long: isTimed ? set({ ...long, ...plannedAnew }) : '',
+      anew: isTimed ? set({ ...short, ...plannedAnew }) : '',
     },
-    script: {
-      before: isTimed ? `set statement_timeout = ${longStatementMs}` : '',
-      after: isTimed ? 'reset statement_timeout' : '',
-      beforeAll: '',
-    },
+    begin: { request: '', long: '', once: '' },
+    script: '',
     mark,
     statementMs,
   }
 }
+
+const set = (settings: Record<string, string>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ')
 
 const setLocal = (settings: Record<string, string>): string =>
   Object.entries(settings)

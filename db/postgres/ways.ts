@@ -1,7 +1,7 @@
 /** The ways in which a statement reaches a PostgreSQL server. */
 import type { Client } from './client.ts'
 import type { Distribution } from './distribution.ts'
-import type { Pace } from './sessions.ts'
+import type { Pace, Way } from './sessions.ts'
 
 /** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
 export type Plan = 'once' | 'each-time'
@@ -17,9 +17,9 @@ export interface PostgresPool {
   /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** A client that nobody else uses until it is given back. */
-  take(pace?: Pace): Promise<Client>
+  take(way?: Way): Promise<Client>
   give(client: Client): void
-  /** Begins a transaction, in which statements have what they need set for their kind. */
+  /** Begins a transaction; where a pooler lends the connection it sets what its statements need. */
   begin(pace: Pace, modes?: string): string
   /** Whether it is a cluster's, which is asked once. */
   readonly distribution: Distribution
