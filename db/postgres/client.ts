@@ -6,6 +6,7 @@
  */
 import { ConnectionLost } from '../deadlines.ts'
 import { Line, type Rows, Statement, type StatementOwner } from './door.ts'
+import { PreparedTexts } from './prepared.ts'
 import type { Way } from './sessions.ts'
 
 /** Counts turns of the pool's watch. A process that stood still itself has not waited: its turns stood still too. */
@@ -43,6 +44,7 @@ export class Client implements StatementOwner {
   /** What its connection is set to, where it is one for transactions; each begins as a request's. */
   way: Way = 'request'
   readonly #parts: ClientParts
+  readonly #prepared = new PreparedTexts()
   /** Statements that are not answered yet. */
   readonly #open = new Set<Statement>()
   /** The turn of the last answer, or of the first statement after a rest. */
@@ -79,6 +81,7 @@ export class Client implements StatementOwner {
   take(statement: Statement): void {
     if (this.#open.size === 0) this.#movedAt = this.#parts.watch.turn
     this.#open.add(statement)
+    if (statement.isKept && !this.#prepared.keeps(statement.text)) statement.keepNot()
     this.#line.ask(statement)
   }
 
@@ -91,6 +94,11 @@ export class Client implements StatementOwner {
     if (!this.isFailing) return
     this.isFailing = false
     this.#parts.changed?.()
+  }
+
+  /** It is to have another connection as soon as nothing is open on this one. */
+  get isWorn(): boolean {
+    return this.isSuspect || this.#prepared.isFull
   }
 
   /** Turns for which nothing was heard of what is open. */

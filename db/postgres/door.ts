@@ -133,7 +133,7 @@ export class Statement {
   readonly origin = ''
   readonly strings: readonly string[]
   readonly args: readonly unknown[]
-  readonly options: { prepare: boolean; simple: boolean }
+  options: { prepare: boolean; simple: boolean }
   parameters: readonly unknown[] | null
   readonly #owner: StatementOwner
   readonly #resolve: (rows: Rows) => void
@@ -177,6 +177,19 @@ export class Statement {
     this.isSecondTry = isSecondTry
   }
 
+  get text(): string {
+    return this.strings[0]!
+  }
+
+  get isKept(): boolean {
+    return this.options.prepare
+  }
+
+  /** Its connection has no room for one more. */
+  keepNot(): void {
+    this.options = unprepared
+  }
+
   resolve(rows: Rows): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -201,10 +214,9 @@ export class Statement {
   goTo(owner: StatementOwner, isSecondTry: boolean): void {
     this.#isOpen = false
     this.#owner.ended(this, false)
-    const [text] = this.strings as [string]
     const parameters = this.parameters ?? this.args
     const { prepare } = this.options
-    owner.take(new Statement(owner, text, parameters, prepare, this.#resolve, this.#reject, isSecondTry))
+    owner.take(new Statement(owner, this.text, parameters, prepare, this.#resolve, this.#reject, isSecondTry))
   }
 }
 

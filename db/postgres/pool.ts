@@ -29,7 +29,7 @@ import {
   type Way,
 } from './sessions.ts'
 import { types } from './values.ts'
-import type { Plan, PostgresPool } from './ways.ts'
+import type { Plan, PostgresPool, Waiting } from './ways.ts'
 
 export type { Pace } from './sessions.ts'
 export type { Plan, PostgresPool } from './ways.ts'
@@ -50,13 +50,6 @@ export interface PoolOptions {
 /** Opens no connection yet: each client connects at its first query. */
 export function postgresPool(url: string, options: PoolOptions): PostgresPool {
   return new Pool(url, options)
-}
-
-interface Waiting {
-  way: Way
-  since: number
-  resolve(client: Client): void
-  reject(error: unknown): void
 }
 
 /** The pool looks at its clients so often within the shortest time that it may have to notice. */
@@ -122,7 +115,9 @@ class Pool implements PostgresPool {
     type Answer = Row[] & { count: number | null }
     if (this.#sizes.isPooled)
       return this.#alone<Answer>(text, parameters, plan === 'once' && pace !== 'long' ? 'once' : pace)
-    if (plan === 'each-time' && pace !== 'long') return this.#byItself<Answer>(text, parameters)
+    if ((plan === 'each-time' || plan === 'apart') && pace !== 'long') {
+      return this.#byItself<Answer>(text, parameters, plan)
+    }
     if (plan === 'once' && this.distribution.known !== false) {
       return this.#once<Answer>(text, parameters, pace)
     }
@@ -142,11 +137,16 @@ class Pool implements PostgresPool {
   }
 
   /**
-   * Where transactions are, on a connection that plans for the values each time, and reads the text once. It takes longer
-   * than others: on a connection of its own it holds none of them up.
+   * Where transactions are. It takes longer than others: on a connection of its own it holds none of them up. A cluster,
+   * whose plans are not kept, plans for the values.
    */
-  async #byItself<Answer>(text: string, parameters: readonly unknown[]): Promise<Answer> {
-    const client = await this.take('anew')
+  async #byItself<Answer>(
+    text: string,
+    parameters: readonly unknown[],
+    plan: 'each-time' | 'apart',
+  ): Promise<Answer> {
+    const isKept = plan === 'apart' && !(await this.distribution.isDistributed())
+    const client = await this.take(isKept ? 'apart' : 'anew')
     try {
       return (await client.run(text, parameters)) as unknown as Answer
     } finally {
@@ -244,7 +244,7 @@ class Pool implements PostgresPool {
   }
 
   give(client: Client): void {
-    const isLive = client.live && !client.isSuspect
+    const isLive = client.live && !client.isWorn
     if (!isLive) this.#drop(client)
     const first = this.#waiting.shift()
     if (!first) {
@@ -353,7 +353,7 @@ class Pool implements PostgresPool {
       const { silentFor } = client
       if (silentFor >= this.#slowTurns) isSlow = true
       if (silentFor >= (client.isSuspect ? this.#slowTurns : client.patience)) client.giveUp(silent())
-      else if (client.isSuspect && client.open === 0 && !this.#isTaken(client)) client.renew()
+      else if (client.isWorn && client.open === 0 && !this.#isTaken(client)) client.renew()
       else if (silentFor >= this.#requestTurns) isDoubted = true
       if (client.isFailing && client.open === 0 && turn - client.failedAt >= this.#turns(triedAgainMs)) {
         client.run('select 1', []).catch(() => undefined) // stays as it is

@@ -12,8 +12,11 @@ import { longStatementMs, nodeConnectMs } from '../deadlines.ts'
 /** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
 export type Pace = 'request' | 'long'
 
-/** What a client for transactions is taken for; `anew`: a request's statement that is planned for its values each time. */
-export type Way = Pace | 'anew'
+/**
+ * What a client for transactions is taken for. A request's lone statement that others are not to stand behind: `anew`, it
+ * is planned for its values each time; `apart`, its plan is kept.
+ */
+export type Way = Pace | 'anew' | 'apart'
 
 /**
  * How a connection's statements are planned, and how long they may take. `bare`: it only asks who is there. `indexed`: as
@@ -95,7 +98,7 @@ export function sessionsOf(way: {
         long: setLocal({ ...always, ...long }),
         once: setLocal({ ...always, ...short, ...alongAnIndex }),
       },
-      change: { request: '', long: '', anew: '' },
+      change: { request: '', long: '', anew: '', apart: '' },
       script: `${setLocal({ ...always, ...long }).slice(1)}; `,
       mark: null,
       statementMs,
@@ -119,6 +122,7 @@ export function sessionsOf(way: {
       request: isTimed ? set({ ...short, ...keptWhereItPays }) : '',
       long: isTimed ? set({ ...long, ...plannedAnew }) : '',
       anew: isTimed ? set({ ...short, ...plannedAnew }) : '',
+      apart: isTimed ? set({ ...short, ...keptAlongAnIndex }) : '',
     },
     begin: { request: '', long: '', once: '' },
     script: '',
@@ -127,9 +131,10 @@ export function sessionsOf(way: {
   }
 }
 
+/** What a way says nothing of is as the connection was opened, whichever way it went before. */
 const set = (settings: Record<string, string>): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `set ${name} = '${value}'`)
+  Object.keys({ ...keptAlongAnIndex, ...settings })
+    .map((name) => `set ${name} = ${settings[name] === undefined ? 'default' : `'${settings[name]}'`}`)
     .join('; ')
 
 const setLocal = (settings: Record<string, string>): string =>

@@ -3,8 +3,11 @@ import type { Client } from './client.ts'
 import type { Distribution } from './distribution.ts'
 import type { Pace, Way } from './sessions.ts'
 
-/** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
-export type Plan = 'once' | 'each-time'
+/**
+ * Of one statement: kept whatever its values (`once`; `apart`, so too, where it may take longer than others should wait),
+ * or made for its values at each call. Otherwise PostgreSQL decides.
+ */
+export type Plan = 'once' | 'apart' | 'each-time'
 
 export interface PostgresPool {
   /** One statement on a client that others use too. */
@@ -29,4 +32,12 @@ export interface PostgresPool {
   verify(): Promise<void>
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
+}
+
+/** Who waits for a client of their own. */
+export interface Waiting {
+  way: Way
+  since: number
+  resolve(client: Client): void
+  reject(error: unknown): void
 }

@@ -33,7 +33,7 @@ type Found = Pick<Row<'automations'>, (typeof columns)[number]>
 const byId = prepared<{ id: string }, Found>(
   (db, values) =>
     db.selectFrom('automations').select(columns).where('id', '=', values.id).where('deleted_at', 'is', null),
-  { planOnce: true },
+  { plan: 'once' },
 )
 
 /** An automation of the store, or null: another store's, or deleted. */

@@ -8,11 +8,13 @@ import {
   sql,
   TableNode,
 } from 'kysely'
+import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { JsonText } from '#runtime/operation'
 import type { Wired } from '#runtime/wiring'
 import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
+import { StoresWithFew } from './few.ts'
 import { jsonText } from './json.ts'
 import { prepared } from './query.ts'
 import { least } from './sql.ts'
@@ -82,6 +84,7 @@ export function preparedList<F extends object>(
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
   type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean; looksForText: boolean }
   const variants = new Map<string, Variant>()
+  const kept = new Set<string>()
   const short = new StoresWithFew(shortAtMost)
   const small = new StoresWithFew(smallAtMost)
   return async (ctx, filters) => {
@@ -96,7 +99,9 @@ export function preparedList<F extends object>(
       const looksForText = text.some((name) => present.has(name))
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
       const unfiltered = given.every((name) => name === 'page' || name === 'limit' || name === 'cursor')
-      const compile = (atMost: number | null, way: Way, planOnce = unfiltered): Run =>
+      const step: Step = walks && (present.has('cursor') ? 'goes on' : 'begins')
+      const usual = unfiltered ? 'once' : looksForText ? 'each-time' : undefined
+      const compile = (atMost: number | null, way: Way, plan: Plan | undefined = usual): Run =>
         prepared<Values, Page>(
           (db, values, wired) => {
             const { table, ...parts } = build(db, values as never, (name) => present.has(name), wired)
@@ -104,15 +109,10 @@ export function preparedList<F extends object>(
               db,
               values,
               !table || (way === 'along' && isFrom(parts.rows, table)) ? parts : { ...parts, table },
-              {
-                atMost,
-                step: walks && (present.has('cursor') ? 'goes on' : 'begins'),
-                isSought: looksForText,
-                isOnce: way === 'once',
-              },
+              { atMost, step, isSought: looksForText, isOnce: way === 'once', isOfFew: plan === 'apart' },
             )
           },
-          { planOnce, planEachTime: looksForText && !planOnce },
+          { plan },
         )
       const atMost = looksForText ? foundAtMost : countedAtMost
       const near = unfiltered ? 'along' : looksForText ? 'once' : 'by-key'
@@ -120,10 +120,12 @@ export function preparedList<F extends object>(
         unfiltered,
         looksForText,
         bounded: compile(atMost, near),
-        short: looksForText ? compile(atMost, near, true) : compile(null, near),
+        short: looksForText ? compile(atMost, near, 'apart') : compile(null, near),
         far: compile(atMost, 'by-key'),
       }
       variants.set(variant, found)
+      if (variants.size > variantsAtMost) variants.delete(variants.keys().next().value!)
+      if (looksForText && kept.size < keptAtMost) kept.add(variant)
     }
     const { unfiltered, looksForText } = found
     const { page: number = 1, limit, cursor } = filters
@@ -133,17 +135,24 @@ export function preparedList<F extends object>(
       : ''
     const [afterAt = '', afterId = ''] = cursor === undefined ? [] : readCursor(cursor, fingerprint, 2)
     const isNear = looksForText ? offset + limit <= foundAtMost : offset <= nearAtMost
-    const few = looksForText ? small : unfiltered ? short : null
+    const few = looksForText ? (kept.has(variant) ? small : null) : unfiltered ? short : null
     const run = !isNear ? found.far : few?.has(ctx.store.id) ? found.short : found.bounded
-    const row = await run(ctx, { ...filters, page: number, offset, afterAt, afterId }).then(
-      ([only]) => only!,
-      (error) => {
-        // Where it took too long it has grown.
-        few?.forget(ctx.store.id)
-        throw error
-      },
-    )
-    few?.remember(ctx.store.id, looksForText ? row.size : row.total)
+    const values = { ...filters, page: number, offset, afterAt, afterId }
+    const asked = async (how: Run): Promise<Page> => {
+      const [only] = await how(ctx, values)
+      few?.remember(ctx.store.id, looksForText ? only!.size : only!.total)
+      return only!
+    }
+    let row: Page
+    try {
+      row = await asked(run)
+      // No longer small: nothing was looked for.
+      if (looksForText && run === found.short && row.size! > smallAtMost) row = await asked(found.bounded)
+    } catch (error) {
+      // Where it took too long it has grown.
+      few?.forget(ctx.store.id)
+      throw error
+    }
     const { lastAt, lastId } = row
     const next = lastAt && lastId ? writeCursor(fingerprint, [lastAt, lastId]) : null
     const body = walks ? `${row.text.slice(0, -1)},"nextCursor":${JSON.stringify(next)}}` : row.text
@@ -210,32 +219,10 @@ interface Page {
 const shortAtMost = 10_000
 /** Of the whole table: to look at each of so many costs less than to plan for the text, which is half of a search. */
 export const smallAtMost = 1000
-const rememberedAtMost = 10_000
-
-/** Stores that had few rows when they were last asked for; of one that has grown since, one more answer goes the way of few. */
-class StoresWithFew {
-  readonly #atMost: number
-  readonly #stores = new Set<string>()
-
-  constructor(atMost: number) {
-    this.#atMost = atMost
-  }
-
-  has(storeId: string): boolean {
-    return this.#stores.has(storeId)
-  }
-
-  /** Null: nobody counted. */
-  remember(storeId: string, rows: number | null): void {
-    if (rows === null || rows > this.#atMost) this.#stores.delete(storeId)
-    else if (this.#stores.size < rememberedAtMost) this.#stores.add(storeId)
-  }
-
-  forget(storeId: string): void {
-    this.#stores.delete(storeId)
-  }
-}
-
+/** Sets of filters with text whose plan is kept, of each list: a plan takes some hundred kilobytes of a connection. */
+const keptAtMost = 16
+/** Sets of filters whose texts are kept; the others are made anew. */
+const variantsAtMost = 500
 interface Place {
   offset: number
   limit: number
@@ -259,14 +246,21 @@ interface Form {
   step: Step
   isSought: boolean
   isOnce: boolean
+  /** Looks for nothing in a table of more than `smallAtMost` rows. */
+  isOfFew: boolean
 }
 
 function page(
   db: Kysely<TenantTables>,
   values: Place,
-  parts: ListParts,
-  { atMost, step, isSought, isOnce }: Form,
+  given: ListParts,
+  { atMost, step, isSought, isOnce, isOfFew }: Form,
 ) {
+  const sized = isSought && given.table ? sizeOf(db, given.table) : null
+  const parts =
+    sized && isOfFew
+      ? { ...given, rows: given.rows.where(sql<boolean>`${sizeIn(db)} <= ${sql.lit(smallAtMost)}`) }
+      : given
   // What a walk has passed is counted with the rest, and so is looked for apart from the page.
   const counts = isOnce && atMost !== null && parts.table && !parts.total && step !== 'goes on'
   const once = counts ? inOrder(keysOf(parts), parts.order).limit(atMost + 1) : null
@@ -300,13 +294,15 @@ function page(
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
     .offset(sql<number>`0`)
-  const whole = once ? db.with(onceName, () => once) : db
+  // Counted before anything is looked for, and once.
+  const begun = sized ? db.with(sizeName, () => sized) : db
+  const whole = once ? begun.with(onceName, () => once) : begun
   return (whole as typeof db).selectFrom(answer.as('answer')).select([
     sql<string>`'{"data":[' || ${data} || '],"page":' || ${number} || ',"limit":' || ${values.limit}::int
       || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
     capped.as('capped'),
     sql<number>`answer.total::int`.as('total'),
-    sql<number | null>`${isSought && parts.table ? sizeOf(db, parts.table) : sql`null`}`.as('size'),
+    sql<number | null>`${sized ? sizeIn(db) : sql`null`}`.as('size'),
     ...(step
       ? [sql<string | null>`answer.data[2]`.as('lastAt'), sql<string | null>`answer.data[3]`.as('lastId')]
       : []),
@@ -314,11 +310,15 @@ function page(
 }
 
 /** Along the ids: without an order the planner may read other stores' rows in the hope of meeting these soon. */
-function sizeOf(db: Kysely<TenantTables>, table: keyof TenantTables): RawBuilder<number> {
+function sizeOf(db: Kysely<TenantTables>, table: keyof TenantTables): AnySelect {
   const all = (db.selectFrom(table as never) as AnySelect).select(sql`1`.as('one'))
   const some = all.orderBy('id').limit(smallAtMost + 1)
-  return sql`(${(db.selectFrom(some.as('some')) as AnySelect).select(sql`count(*)::int`.as('n'))})`
+  return (db.selectFrom(some.as('some')) as AnySelect).select(sql`count(*)::int`.as('n'))
 }
+
+const sizeName = 'rows_of_store'
+const sizeIn = (db: Kysely<TenantTables>): RawBuilder<number> =>
+  sql<number>`(${(db.selectFrom(sizeName as never) as AnySelect).select('n')})`
 
 /** What is found once, for the count and for the page. */
 const onceName = 'rows_found'

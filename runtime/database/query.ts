@@ -11,6 +11,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely'
+import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import type { Context } from '#runtime/context'
@@ -59,14 +60,13 @@ const compiling = new Kysely<TenantTables>({
 
 /**
  * `build` gets placeholders instead of values: it must not look at them; and what sections give each other, which may
- * have parts of the text. Answers the rows. `planOnce` and `planEachTime` as the plans of `Database.query`: for rows by their id, and for text that is looked for.
+ * have parts of the text. Answers the rows. `plan` as of `Database.query`: `once` for rows by their id.
  * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('campaigns').select('name').where('id', '=', p.id))
  */
 export function prepared<P extends object, Row>(
   build: (db: Kysely<TenantTables>, values: P, wired: Wired) => Compilable<Row>,
-  { planOnce = false, planEachTime = false } = {},
+  { plan }: { plan?: Plan | undefined } = {},
 ): (ctx: Context, values: P) => Promise<Row[]> {
-  const plan = planOnce ? 'once' : planEachTime ? 'each-time' : undefined
   const compile = (wired: Wired): Text => {
     const slots = new Proxy({} as P, {
       get: (_target, name) => new Slot(String(name)),

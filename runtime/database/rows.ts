@@ -11,6 +11,7 @@ import {
   sql,
   type UpdateResult,
 } from 'kysely'
+import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
@@ -53,7 +54,7 @@ export async function oneRow<Row>(
 export function preparedRow<V extends { id: string }, Row>(
   none: string,
   build: (db: Kysely<TenantTables>, values: V, wired: Wired) => Compilable<Row>,
-  options?: { planOnce?: boolean },
+  options?: { plan?: Plan | undefined },
 ): (ctx: Context, values: V) => Promise<Row> {
   const run = prepared(build, options)
   return async (ctx, values) => {
@@ -84,7 +85,7 @@ export function preparedOne<V extends object = object>(
       const { rows, item } = build(db, given, wired)
       return rows.select(sql<string>`${item}::text`.as('text')) as Compilable<{ text: string }>
     },
-    { planOnce },
+    { plan: planOnce ? 'once' : undefined },
   )
   return async (ctx, id) => new JsonText((await read(ctx, { ...(values?.(ctx) as V), id })).text)
 }

@@ -115,7 +115,7 @@ export function settings<
           .selectFrom(table)
           .select([`${contentColumn} as content`, `${timeColumn} as updated_at`, ...reads.map(String)]),
       ) as never,
-    { planOnce: true },
+    { plan: 'once' },
   )
   async function find(ctx: Context): Promise<Found<Content, Kept> & { kept: object | null }> {
     const [row = null] = await rows(ctx, {})

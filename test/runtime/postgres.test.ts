@@ -44,7 +44,7 @@ describe.skipIf(!url)('statements', () => {
       '2026-02-28',
       null,
     ]
-    for (const plan of ['once', 'each-time', undefined] as const) {
+    for (const plan of ['once', 'apart', 'each-time', undefined] as const) {
       for (let times = 0; times < 3; times += 1) {
         const [row] = await db.query<Record<string, unknown>>(text, values, plan)
         expect(Object.values(row!)).toEqual(values)
@@ -164,6 +164,7 @@ describe.skipIf(!url)('statements', () => {
       expect(await planned(inside(database.root))).toBe('auto off')
       // On the same connection.
       expect(await planned(database.query(shown, [1], 'each-time'))).toBe('force_custom_plan on')
+      expect(await planned(database.query(shown, [1], 'apart'))).toBe('force_generic_plan off')
       expect(await planned(inside(database.patient.root))).toBe('force_custom_plan on')
     }
   })

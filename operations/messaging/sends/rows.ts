@@ -33,7 +33,7 @@ const byId = prepared(
         })}::text`.as('text'),
       )
       .where('m.id', '=', values.id),
-  { planOnce: true },
+  { plan: 'once' },
 )
 
 /** The JSON of a SentMessage. */

@@ -43,7 +43,7 @@ const byId = prepared(
       .selectFrom('message_templates as t')
       .select(sql<string>`${templateJson(db, sql<Date>`${values.now}::timestamptz`, wired)}::text`.as('text'))
       .where('t.id', '=', values.id),
-  { planOnce: true },
+  { plan: 'once' },
 )
 
 export const noTemplate = () => refuse('not_found', 'There is no such template')

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import type { Plan } from '#db/postgres/pool'
 import listCampaigns from '#operations/campaigns/campaigns/api/list-campaigns'
 import listMessages from '#operations/campaigns/campaigns/api/list-messages'
 import { emptyContent } from '#operations/campaigns/content'
@@ -153,6 +154,61 @@ test('a store that grows past what is looked through row by row finds the same, 
   }
 }, 60_000)
 
+describe('a store that was small when it was last asked', () => {
+  /** How its statements are planned, and what is done before their answers are looked at. */
+  async function watched(shop: Shop) {
+    const plans: (Plan | undefined)[] = []
+    const held = { until: Promise.resolve() }
+    const database = {
+      ...app.database,
+      async query<Row>(text: string, parameters: readonly unknown[], plan?: Plan) {
+        plans.push(plan)
+        const { until } = held
+        const rows = await app.database.query<Row>(text, parameters, plan)
+        await until
+        return rows
+      },
+    }
+    const { store: facts, actor, log } = await shop.context()
+    const ctx = new Context({ ...app.services, database }, facts, actor, log)
+    const found = async (): Promise<number> => {
+      const answer = await campaigns.listCampaigns(ctx, { page: 1, limit: 20, search: 'sale' })
+      return JSON.parse(answer.text).total
+    }
+    return { plans, held, found }
+  }
+  const sales = (count: number): string[] => Array.from({ length: count }, (_, i) => `Sale ${i}`)
+
+  test('is not walked once it has grown: it is planned for in the same request', async () => {
+    const shop = await store(app)
+    const { plans, found } = await watched(shop)
+    await named(shop, sales(3))
+    expect([await found(), await found()]).toEqual([3, 3])
+    expect(plans.splice(0)).toEqual(['each-time', 'apart'])
+    await named(shop, sales(smallAtMost), 3)
+    expect(await found()).toBe(smallAtMost + 3)
+    expect(plans.splice(0)).toEqual(['apart', 'each-time'])
+    expect(await found()).toBe(smallAtMost + 3)
+    expect(plans).toEqual(['each-time'])
+  }, 60_000)
+
+  test('is right whatever an answer of the past says meanwhile', async () => {
+    const shop = await store(app)
+    const { held, found } = await watched(shop)
+    await named(shop, sales(3))
+    await found()
+    const late = Promise.withResolvers<void>()
+    held.until = late.promise
+    const before = found()
+    held.until = Promise.resolve()
+    await named(shop, sales(smallAtMost), 3)
+    expect(await found()).toBe(smallAtMost + 3)
+    late.resolve()
+    expect(await before).toBe(3)
+    expect(await found()).toBe(smallAtMost + 3)
+  }, 60_000)
+})
+
 describe('in a large list', () => {
   const many = foundAtMost + 1
 
@@ -185,7 +241,7 @@ describe('in a large list', () => {
     const ran: { text: string; parameters: readonly unknown[]; plan: string | undefined }[] = []
     const database = {
       ...app.database,
-      query: <Row>(text: string, parameters: readonly unknown[], plan?: 'once' | 'each-time') => {
+      query: <Row>(text: string, parameters: readonly unknown[], plan?: Plan) => {
         ran.push({ text, parameters, plan })
         return app.database.query<Row>(text, parameters, plan)
       },
