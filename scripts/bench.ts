@@ -41,7 +41,8 @@ export function benchProgram(terminal: Terminal): Command {
     .description(
       'Measures reads, lists, writes and refusals on the gateway with everything on, its limits counted as by default, ' +
         'beside node:http and Hono with nothing but postgres.js, and Fastify with the guards that it usually has ' +
-        '(its own rate limit counts in the same PostgreSQL, one counter a key), in turn, on a throwaway PostgreSQL. ' +
+        '(its own rate limit counts in the same PostgreSQL, one counter a key) and with the same as the gateway ' +
+        '(the address too, and a line of the log), in turn, on a throwaway PostgreSQL. ' +
         'Prints medians as a table (milliseconds, microseconds of the processor), then everything as JSON.',
     )
     .option('--seconds <n>', 'length of each measurement, in seconds; short ones hide faults', seconds, 15)

@@ -111,8 +111,9 @@ class Pool implements PostgresPool {
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
-  query<Row>(text: string, parameters: readonly unknown[], plan?: Plan, pace?: Pace) {
+  query<Row>(text: string, parameters: readonly unknown[], wanted?: Plan, pace?: Pace) {
     type Answer = Row[] & { count: number | null }
+    const plan = wanted === 'noted' ? 'once' : wanted
     if (this.#sizes.isPooled)
       return this.#alone<Answer>(text, parameters, plan === 'once' && pace !== 'long' ? 'once' : pace)
     if ((plan === 'each-time' || plan === 'apart') && pace !== 'long') {

@@ -69,6 +69,12 @@ const plannedAnew = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on'
  */
 const keptWhereItPays = { plan_cache_mode: 'auto', enable_seqscan: 'off' }
 
+/**
+ * What is written so need not outlive a crash of the database that comes within a second: nobody waits for the disk. What
+ * a later transaction of ours waits for takes it along.
+ */
+const notedSoon = { synchronous_commit: 'off' }
+
 /** Without Citus it is a name that nobody reads. */
 const ofCluster = { 'citus.node_connection_timeout': String(nodeConnectMs) }
 
@@ -96,7 +102,7 @@ export function sessionsOf(way: {
       begin: {
         request: setLocal({ ...always, ...short }),
         long: setLocal({ ...always, ...long }),
-        once: setLocal({ ...always, ...short, ...alongAnIndex }),
+        once: setLocal({ ...always, ...short, ...alongAnIndex, ...notedSoon }),
       },
       change: { request: '', long: '', anew: '', apart: '' },
       script: `${setLocal({ ...always, ...long }).slice(1)}; `,
@@ -113,8 +119,8 @@ export function sessionsOf(way: {
     startup: {
       request: quick,
       long: isTimed ? { ...common, ...long } : common,
-      once: { ...quick, ...keptAlongAnIndex },
-      indexed: { ...quick, ...alongAnIndex },
+      once: { ...quick, ...keptAlongAnIndex, ...notedSoon },
+      indexed: { ...quick, ...alongAnIndex, ...notedSoon },
       transactions: { ...quick, ...keptWhereItPays },
       bare: common,
     },

@@ -4,10 +4,11 @@ import type { Distribution } from './distribution.ts'
 import type { Pace, Way } from './sessions.ts'
 
 /**
- * Of one statement: kept whatever its values (`once`; `apart`, so too, where it may take longer than others should wait),
- * or made for its values at each call. Otherwise PostgreSQL decides.
+ * Of one statement: kept whatever its values (`once`, for reads; `noted`, so too, for a write that need not outlive a crash
+ * of the database within a second, unless a later one does; `apart`, as `once`, where it may take longer than others should
+ * wait), or made for its values at each call. Otherwise PostgreSQL decides.
  */
-export type Plan = 'once' | 'apart' | 'each-time'
+export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 
 export interface PostgresPool {
   /** One statement on a client that others use too. */

@@ -10,6 +10,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  SelectQueryNode,
 } from 'kysely'
 import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
@@ -74,7 +75,10 @@ export function prepared<P extends object, Row>(
         throw new Error('Values of a prepared query are placeholders: take each by its name, spread none')
       },
     })
-    const { sql, parameters } = build(compiling, slots, wired).compile()
+    const { sql, parameters, query } = build(compiling, slots, wired).compile()
+    if ((plan === 'once' || plan === 'apart') && !SelectQueryNode.is(query)) {
+      throw new Error(`A write goes by no plan '${plan}', whose connections do not wait for the disk`)
+    }
     // The compiler's text is a chain of pieces, which the driver would walk along at every call: made one here.
     return { text: Buffer.from(sql).toString(), parameters }
   }

@@ -145,36 +145,43 @@ const leaseStart = sql<Date>`clock_timestamp()`
 /** Compared by a difference, which a cluster takes too: what it gives to its nodes must not depend on their settings. */
 const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
 
-const taken = prepared((db, values: Named & { hash: string; now: string; forgottenBefore: string }) => {
-  const claim = {
-    request_hash: values.hash,
-    owner: values.owner,
-    claimed_at: leaseStart,
-    created_at: values.now,
-  }
-  return db
-    .insertInto('idempotency_keys')
-    .values({ key: values.key, ...claim })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['store_id', 'key'])
-        .doUpdateSet({
-          ...{ ...claim, claimed_at: sql<Date>`excluded.claimed_at` },
-          ...{ status: null, body: null, headers: null },
-        })
-        .where((eb) =>
-          eb.or([
-            eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
-            eb.and([
-              eb('idempotency_keys.status', 'is', null),
-              isLeaseOver,
-              eb('idempotency_keys.request_hash', '=', values.hash),
+/**
+ * A crash of the database may forget it. What the request commits takes it along; what it had not committed is lost too, and
+ * it may be sent again, as after the lease.
+ */
+const taken = prepared(
+  (db, values: Named & { hash: string; now: string; forgottenBefore: string }) => {
+    const claim = {
+      request_hash: values.hash,
+      owner: values.owner,
+      claimed_at: leaseStart,
+      created_at: values.now,
+    }
+    return db
+      .insertInto('idempotency_keys')
+      .values({ key: values.key, ...claim })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['store_id', 'key'])
+          .doUpdateSet({
+            ...{ ...claim, claimed_at: sql<Date>`excluded.claimed_at` },
+            ...{ status: null, body: null, headers: null },
+          })
+          .where((eb) =>
+            eb.or([
+              eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
+              eb.and([
+                eb('idempotency_keys.status', 'is', null),
+                isLeaseOver,
+                eb('idempotency_keys.request_hash', '=', values.hash),
+              ]),
             ]),
-          ]),
-        ),
-    )
-    .returning('key')
-})
+          ),
+      )
+      .returning('key')
+  },
+  { plan: 'noted' },
+)
 
 const before = prepared((db, values: { key: string }) =>
   db

@@ -17,11 +17,12 @@ export interface Target {
 type Report = { kind: 'ready'; url: string } | { kind: 'cpu'; micros: number }
 
 /**
- * Starts `targets/<name>.ts`; its standard output goes through a pipe, as a service's or a container's does, and is let
+ * Starts `targets/<name>.ts`, told its name; its standard output goes through a pipe, as a service's or a container's does, and is let
  * go. In a file it would share the disk that PostgreSQL waits for at every commit, which peers without a log do not.
  */
 export async function startTarget(name: TargetName, fixturePath: string): Promise<Target> {
-  const child = fork(join(import.meta.dirname, 'targets', `${name}.ts`), [fixturePath], {
+  const file = name === 'guarded' ? 'fastify' : name
+  const child = fork(join(import.meta.dirname, 'targets', `${file}.ts`), [fixturePath, name], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
     execArgv: [

@@ -13,8 +13,8 @@ export const operationNames = [
   'limited',
 ] as const
 export type OperationName = (typeof operationNames)[number]
-/** `node`: `node:http` and postgres.js alone, as far as it goes. */
-export const targetNames = ['gateway', 'node', 'hono', 'fastify'] as const
+/** `node`: `node:http` and postgres.js alone, as far as it goes; `guarded`: Fastify with the gateway's guards. */
+export const targetNames = ['gateway', 'node', 'hono', 'fastify', 'guarded'] as const
 export type TargetName = (typeof targetNames)[number]
 
 export interface Shop {

@@ -69,7 +69,7 @@ export const operations: Record<OperationName, Measured> = {
   },
   forbidden: { ...create, title: '403', status: 403, key: ({ readingKey }) => readingKey, isNew: false },
   unknown: { ...read, title: '401', status: 401, key: guessedKey },
-  limited: { ...read, title: '429', status: 429, targets: ['gateway', 'fastify'] },
+  limited: { ...read, title: '429', status: 429, targets: ['gateway', 'fastify', 'guarded'] },
 }
 
 export const targetsOf = (name: OperationName): readonly TargetName[] =>

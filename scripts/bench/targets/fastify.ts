@@ -1,7 +1,8 @@
 /**
- * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit with a store in PostgreSQL
- * that counts by key alone, JSON Schema for what comes in and what goes out, @fastify/swagger. It does what the
- * operation does, and does not log, which the gateway does.
+ * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit with a store in PostgreSQL,
+ * JSON Schema for what comes in and what goes out, @fastify/swagger. It does what the operation does. As `fastify` it
+ * counts by key alone and does not log; as `guarded` it has the gateway's guards: the address is counted too, and each
+ * request is a line of the log.
  */
 import { readFileSync } from 'node:fs'
 import rateLimit from '@fastify/rate-limit'
@@ -30,10 +31,14 @@ interface Holder {
 }
 
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
+const isGuarded = process.argv[3] === 'guarded'
 const { statements } = fixture
 const clients = openClients(fixture.databaseUrl, fixture.clients)
 const transactions = openTransactions(fixture.databaseUrl)
-const app = Fastify()
+const app = Fastify({
+  trustProxy: true,
+  ...(isGuarded ? { logger: { level: 'info' }, disableRequestLogging: true } : {}),
+})
 const leaseMs = 500
 const known = new Map<string, { holder: Holder; until: number }>()
 const holders = new WeakMap<FastifyRequest, Holder>()
@@ -64,16 +69,27 @@ const needs = (scope: string) => async (request: FastifyRequest, reply: FastifyR
 }
 
 await app.register(swagger, { openapi: { info: { title: 'Peer', version: '1.0.0' } } })
-await app.register(rateLimit, {
-  max: requestsAMinute,
-  timeWindow: '1 minute',
-  keyGenerator: (request) => request.headers.authorization ?? request.ip,
-  store: limitsIn(clients) as never,
-  errorResponseBuilder: (_request, { after }) => ({
-    statusCode: 429,
-    error: { code: 'rate_limited', message: `Too many requests: wait ${after}` },
-  }),
-})
+const limitBy = (keyGenerator: (request: FastifyRequest) => string) =>
+  app.register(rateLimit, {
+    max: requestsAMinute,
+    timeWindow: '1 minute',
+    keyGenerator,
+    store: limitsIn(clients) as never,
+    errorResponseBuilder: (_request, { after }) => ({
+      statusCode: 429,
+      error: { code: 'rate_limited', message: `Too many requests: wait ${after}` },
+    }),
+  })
+if (isGuarded) {
+  await limitBy(({ ip }) => ip)
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, id } = request
+    const store = holders.get(request)?.storeId
+    const { statusCode: status, elapsedTime: ms } = reply
+    request.log.info({ requestId: id, method, operation: routeOptions.url, status, ms, store }, 'request')
+  })
+}
+await limitBy((request) => request.headers.authorization ?? request.ip)
 
 app.get<{ Params: { id: string } }>(
   '/v1/campaigns/lists/:id',
