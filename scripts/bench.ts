@@ -12,7 +12,7 @@ import { type Progress, showProgress } from '#scripts/cli/progress'
 import { line, type Output, type Terminal } from '#scripts/cli/terminal'
 import { citusCommand } from './bench/citus/command.ts'
 import { makeFixture } from './bench/fixture.ts'
-import { type OperationName, operationNames } from './bench/kinds.ts'
+import { countedOneByOne, type OperationName, operationNames } from './bench/kinds.ts'
 import { comparisonsOf, linesOf, machine, type Results, tableOf } from './bench/report.ts'
 import { limitsUsedUp, measure } from './bench/rounds.ts'
 import { areaNames, measureSizes, type SizesOptions, sizesTable } from './bench/sizes.ts'
@@ -24,6 +24,7 @@ interface Options {
   connections: number
   clients: number
   stores: number
+  limit: number
   only: readonly OperationName[]
   json?: string
 }
@@ -54,6 +55,12 @@ export function benchProgram(terminal: Terminal): Command {
       `stores whose keys and addresses send in turn; with fewer than ${fewestForLimits} limits are counted ahead, not one by one, and no 429 is measured`,
       from1,
       500,
+    )
+    .option(
+      '--limit <n>',
+      `requests a minute of each store, all used up before a 429 is measured: at most ${countedOneByOne}`,
+      wholeFrom(1, countedOneByOne),
+      countedOneByOne,
     )
     .addOption(onlyOption(operationNames))
     .option('--json <file>', 'writes the JSON there too')
@@ -113,8 +120,13 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
   try {
-    const { clients, stores, rounds } = options
-    const sizes = { clients, stores, limited: operations.includes('limited') ? limitsUsedUp(rounds) : 0 }
+    const { clients, stores, limit, rounds } = options
+    const sizes = {
+      clients,
+      stores,
+      limit,
+      limited: operations.includes('limited') ? limitsUsedUp(rounds) : 0,
+    }
     const fixture = await makeFixture(cluster.url, folder, sizes)
     const fixturePath = join(folder, 'fixture.json')
     writeFileSync(fixturePath, JSON.stringify(fixture))

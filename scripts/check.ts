@@ -1,4 +1,5 @@
 /** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock, what never ends. No database. */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Command } from 'commander'
@@ -29,6 +30,7 @@ async function check({ out }: Terminal): Promise<void> {
     tool(root, 'types', join(root, 'node_modules/typescript7/bin/tsc'), [
       ...['--noEmit', '-p', 'tsconfig.json', '--incremental'],
       ...['--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'],
+      ...checkers,
     ]),
     lint(root),
     declarations(),
@@ -39,6 +41,12 @@ async function check({ out }: Terminal): Promise<void> {
   }
   exitWith(results.every((result) => result.ok) ? 0 : 1)
 }
+
+/**
+ * The compiler's four each read the types they share anew: where two processors are all there are, beside the other
+ * checks, one takes half of their work and of their memory, and as long.
+ */
+const checkers = availableParallelism() > 2 ? [] : ['--checkers', '1']
 
 /** While the registry is loaded. */
 function treeFaults(half: 0 | 1): Promise<Fault[]> {

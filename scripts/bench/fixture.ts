@@ -2,7 +2,7 @@
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
-import { newId } from '#runtime/values/ids'
+import { newId, randomSecret, sha256 } from '#runtime/values/ids'
 import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import type { Fixture, Shop } from './kinds.ts'
@@ -20,13 +20,15 @@ export interface FixtureOptions {
   stores: number
   /** How often a limit is used up. */
   limited: number
+  /** Requests a minute that a key may send. */
+  limit: number
 }
 
 /** Migrates an empty database, fills it and records what the gateway runs for each operation. */
 export async function makeFixture(
   databaseUrl: string,
   folder: string,
-  { clients, stores, limited }: FixtureOptions,
+  { clients, stores, limited, limit }: FixtureOptions,
 ): Promise<Fixture> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: madeAtOnce })
   try {
@@ -41,6 +43,7 @@ export async function makeFixture(
       clients,
       shops,
       limited: await openShops(database, 'limited', 2, limited),
+      limit,
       statements: {},
       countsStatements: await countStatements(database),
     }
@@ -117,17 +120,37 @@ async function openShop(database: Database, slug: string, address: string): Prom
     plan: 'scale',
     ...place,
   })
-  const keyWith = async (scopes: string[]): Promise<string> =>
-    (await createKey(database, now, { storeId, member: owner, scopes })).key
+  const keyWith = (scopes: string[]) => createKey(database, now, { storeId, member: owner, scopes })
+  const reading = await keyWith(['platform:read'])
   await addOptOuts(database, storeId)
   return {
     storeId,
     address,
-    key: await keyWith(['platform:read', 'platform:write']),
-    readingKey: await keyWith(['platform:read']),
-    coldKeys: await Promise.all(Array.from({ length: coldKeys }, () => keyWith(['platform:read']))),
+    key: (await keyWith(['platform:read', 'platform:write'])).key,
+    readingKey: reading.key,
+    coldKeys: await addKeysLike(database, storeId, reading.id),
     listId: (await addLists(database, storeId))[0]!,
   }
+}
+
+/** Of thousands one by one would be most of what it takes to make all this. */
+async function addKeysLike(database: Database, storeId: string, id: string): Promise<string[]> {
+  const now = new Date()
+  const keys = Array.from({ length: coldKeys }, () => `mk_live_${randomSecret()}`)
+  await database.query(
+    `insert into api_keys (store_id, id, user_id, name, hash, prefix, scopes, environment, created_at, updated_at)
+     select l.store_id, k.id, l.user_id, l.name, k.hash, k.prefix, l.scopes, l.environment, l.created_at, l.updated_at
+     from api_keys l, unnest($3::uuid[], $4::text[], $5::text[]) as k(id, hash, prefix)
+     where l.store_id = $1 and l.id = $2`,
+    [
+      storeId,
+      id,
+      keys.map(() => newId(now.getTime())),
+      keys.map((key) => sha256(key)),
+      keys.map((key) => key.slice(0, 12)),
+    ],
+  )
+  return keys
 }
 
 async function addOptOuts(database: Database, storeId: string): Promise<void> {

@@ -39,6 +39,8 @@ export interface Fixture {
   shops: Shop[]
   /** Stores that use up their limit, one for each measurement of it. */
   limited: Shop[]
+  /** Requests a minute that a key may send. */
+  limit: number
   statements: Partial<Record<OperationName, Statement>>
   /** Whether PostgreSQL counts statements. */
   countsStatements: boolean
@@ -54,5 +56,5 @@ export interface Statement {
   planOnce: boolean
 }
 
-/** Requests a minute that a key may send: any limit up to this is counted one by one, as the default limits are. */
-export const requestsAMinute = 10_000
+/** Any limit up to this, in requests a minute, is counted one by one, as the default limits are. */
+export const countedOneByOne = 10_000

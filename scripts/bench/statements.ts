@@ -11,14 +11,7 @@ import type { Tables } from '#db/tables'
 import { openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
-import {
-  type Fixture,
-  type OperationName,
-  type Parameter,
-  requestsAMinute,
-  type Shop,
-  type Statement,
-} from './kinds.ts'
+import type { Fixture, OperationName, Parameter, Shop, Statement } from './kinds.ts'
 import { operations } from './operations.ts'
 
 interface Ran {
@@ -92,14 +85,14 @@ const storesOfOneByOne = 100
  * by one, as the default limits are, and refuse none of them; else they are counted ahead.
  */
 export const gatewaySettings = (
-  fixture: Pick<Fixture, 'databaseUrl' | 'folder' | 'clients'> & Partial<Pick<Fixture, 'shops'>>,
+  fixture: Pick<Fixture, 'databaseUrl' | 'folder' | 'clients'> & Partial<Pick<Fixture, 'shops' | 'limit'>>,
 ) => ({
   DATABASE_URL: fixture.databaseUrl,
   DATA_DIR: fixture.folder,
   DATABASE_READS: String(fixture.clients),
   NODE_ENV: 'production',
   SECRET_KEY: 'a secret key that only the benchmark uses',
-  ...limitsOf((fixture.shops?.length ?? 1) >= storesOfOneByOne ? String(requestsAMinute) : '999999999'),
+  ...limitsOf((fixture.shops?.length ?? 1) >= storesOfOneByOne ? String(fixture.limit) : '999999999'),
   TRUST_PROXY: '1',
   STOREFRONT_READS_IP: '999999999',
   LOG_LEVEL: 'info',

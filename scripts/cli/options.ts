@@ -29,11 +29,12 @@ export const expiresAt = (given: Expiry | undefined, now: Date): Date | null => 
 
 /** A number of rows, rounds or the like. */
 export const wholeFrom =
-  (least: number) =>
+  (least: number, most?: number) =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= least) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${least}.`)
+    if (value >= least && value <= (most ?? value)) return value
+    const to = most === undefined ? '' : ` to ${most}`
+    throw new InvalidArgumentError(`It must be a whole number from ${least}${to}.`)
   }
 
 /** A time that need not be whole. */

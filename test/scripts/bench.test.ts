@@ -34,7 +34,7 @@ test.skipIf(isElsewhere)('a table, and the same as JSON', { timeout: 180_000 }, 
   try {
     const file = join(folder, 'results.json')
     const stdout = await printed(
-      ...'--seconds 0.15 --rounds 1 --connections 4 --stores 100 --json'.split(' '),
+      ...'--seconds 0.1 --rounds 1 --connections 4 --stores 100 --limit 1000 --json'.split(' '),
       file,
     )
     expect(stdout).toMatch(/^operation\s+server\s+req\/s\s+p50 ms\s+p99 ms/m)
@@ -148,6 +148,7 @@ test('answers are told apart however they arrive; one without a length is refuse
 test('an option that makes no sense is refused with a sentence', async () => {
   for (const [options, sentence] of [
     ['--rounds 0', 'whole number'],
+    ['--limit 10001', 'whole number from 1 to 10000'],
     ['--seconds none', 'number of seconds'],
     ['--only everything', 'read, cold, unchanged, list'],
     ['sizes --only nothing', 'conversions'],

@@ -1,8 +1,10 @@
 /** What a newcomer does: writes an operation while `npm run dev` runs, sees it everywhere, and removes it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { hasRunBefore } from '#test/support/once'
 import { prepared, shortLived, until } from '#test/support/processes'
@@ -10,6 +12,7 @@ import { store } from '#test/support/store'
 
 const root = join(import.meta.dirname, '../..')
 const folder = await mkdtemp(join(tmpdir(), 'merchant-newcomer-'))
+const cache = 'node_modules/.cache'
 let dev: ChildProcess | null = null
 afterAll(async () => {
   if (dev?.pid) process.kill(-dev.pid, 'SIGKILL')
@@ -23,21 +26,58 @@ async function cloned(): Promise<void> {
     'runtime',
     'db',
     'scripts',
-    'test/support',
+    'test',
     'package.json',
     'tsconfig.json',
+    'vitest.config.ts',
+    'biome.json',
+    '.gitignore',
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
   ]) {
     await cp(join(root, name), join(folder, name), { recursive: true })
   }
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // Where there is no git, all of it is linted.
+  await promisify(execFile)('git', ['init', '--quiet', folder]).catch(() => null)
+  const packages = await realpath(join(root, 'node_modules'))
+  await mkdir(join(folder, cache), { recursive: true })
+  for (const name of await readdir(packages)) {
+    if (name !== '.cache') await symlink(join(packages, name), join(folder, 'node_modules', name))
+  }
+  await checkedBefore(packages)
 }
+
+/** What `npm run check` knows of files that it has seen: of its own, or ours would read all of them anew the next time. */
+async function checkedBefore(packages: string): Promise<void> {
+  for (const name of ['lint.json', 'read-0.json', 'read-1.json']) {
+    if (existsSync(join(root, cache, name))) await cp(join(root, cache, name), join(folder, cache, name))
+  }
+  // The compiler tells files by where they are seen from it.
+  const [from, to] = [join(root, cache), join(folder, cache)]
+  const types = await readFile(join(from, 'types.tsbuildinfo'), 'utf8').catch(() => '{}')
+  const known: Record<string, unknown> = JSON.parse(types)
+  const movedTo = (name: string): string => {
+    const path = resolve(from, name)
+    const isOfPackages = name.startsWith('..') && path.startsWith(packages + sep)
+    return isOfPackages ? relative(to, path) : name
+  }
+  for (const key of ['fileNames', 'packageJsons', 'missingPackageJsons']) {
+    if (Array.isArray(known[key])) known[key] = known[key].map(movedTo)
+  }
+  await writeFile(join(to, 'types.tsbuildinfo'), JSON.stringify(known))
+}
+
+const flags = shortLived.map((flag) => flag.replace(root, folder))
+/** What is compiled of the copy is gone with it. */
+const ofCopy = { ...process.env, NODE_COMPILE_CACHE: join(folder, cache, 'compile') }
 
 const run = (script: string, ...args: string[]) =>
   new Promise<{ code: number; output: string }>((resolve) =>
     execFile(
       process.execPath,
-      [...shortLived, join(folder, script), ...args],
-      { cwd: folder },
+      [...flags, join(folder, script), ...args],
+      { cwd: folder, env: ofCopy },
       (error, out, faults) => resolve({ code: error ? Number(error.code) : 0, output: out + faults }),
     ),
   )
@@ -51,10 +91,10 @@ test.skipIf(hasRunBefore)('a file is all it takes, and a minute', { timeout: 300
     await readFile(join(folder, 'package.json'), 'utf8'),
   ).scripts
   const [, ...words] = scripts.dev!.split(' ')
-  dev = spawn(process.execPath, [...shortLived, ...words], {
+  dev = spawn(process.execPath, [...flags, ...words], {
     cwd: folder,
     detached: true,
-    env: { ...process.env, ...env, PORT: '0', SECRET_KEY: 'a secret key that only the tests use, 123' },
+    env: { ...ofCopy, ...env, PORT: '0', SECRET_KEY: 'a secret key that only the tests use, 123' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -16,7 +16,7 @@ import type { Progress } from '#scripts/cli/progress'
 import type { Call, JobMeasure } from '../area.ts'
 import { startTarget, type Target } from '../child.ts'
 import { openShops } from '../fixture.ts'
-import type { Fixture, OperationName } from '../kinds.ts'
+import { countedOneByOne, type Fixture, type OperationName } from '../kinds.ts'
 import { type Load, sendLoad } from '../load.ts'
 import { machine, type Results } from '../report.ts'
 import campaigns from '../sizes/campaigns.ts'
@@ -136,7 +136,7 @@ async function filled(place: Place, stores: number): Promise<{ fixture: Fixture;
     await database.query('vacuum analyze', [])
     const fixture: Fixture = {
       ...{ databaseUrl: place.url, folder: place.home, clients: 3 },
-      ...{ shops, limited: [], statements: {}, countsStatements: false },
+      ...{ shops, limited: [], limit: countedOneByOne, statements: {}, countsStatements: false },
     }
     const path = join(place.home, 'fixture.json')
     writeFileSync(path, JSON.stringify(fixture))

@@ -11,7 +11,7 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { serveParent } from '../child.ts'
-import { type Fixture, requestsAMinute } from '../kinds.ts'
+import type { Fixture } from '../kinds.ts'
 import { openClients } from './clients.ts'
 import { etagOf, type Kept, limitsIn, openTransactions, type Statements } from './fastify-guards.ts'
 import {
@@ -71,7 +71,7 @@ const needs = (scope: string) => async (request: FastifyRequest, reply: FastifyR
 await app.register(swagger, { openapi: { info: { title: 'Peer', version: '1.0.0' } } })
 const limitBy = (keyGenerator: (request: FastifyRequest) => string) =>
   app.register(rateLimit, {
-    max: requestsAMinute,
+    max: fixture.limit,
     timeWindow: '1 minute',
     keyGenerator,
     store: limitsIn(clients) as never,

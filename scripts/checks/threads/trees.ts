@@ -26,7 +26,7 @@ registerHooks({
 // After it, so that the compiler is among them.
 const { remember, sumOf } = await import('../parse.ts')
 const { halves } = await import('./halves.ts')
-const rules = sumOf((await Promise.all([...modules].sort().map(stampOf))).join('\n'))
+const rules = sumOf((await Promise.all([...modules].map(stampOf))).sort().join('\n'))
 
 const before = await lastTime()
 const readings = remember(before?.rules === rules ? (before.readings ?? {}) : {})
