@@ -10,6 +10,7 @@ import { ListingDialect } from './directory/listing.ts'
 import { PreparingPglite } from './embedded/pglite.ts'
 import { PipelinedDialect } from './postgres/driver.ts'
 import { type Pace, postgresPool } from './postgres/pool.ts'
+import { makePrivate } from './private-folder.ts'
 import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
 
@@ -37,6 +38,7 @@ export async function openPglite({
   dataDir?: string
   snapshot?: Blob
 }): Promise<Database> {
+  if (!dataDir.startsWith('memory:')) makePrivate(dataDir)
   const start = snapshot ?? (existsSync(join(dataDir, 'PG_VERSION')) ? undefined : await emptyDatabase())
   const pglite = new PreparingPglite({
     dataDir,

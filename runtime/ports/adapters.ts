@@ -1,6 +1,7 @@
 /** The adapters of this server: by environment for what it has one of, by name for what each store chooses. */
 import { join } from 'node:path'
 import type { Database } from '#db/database'
+import { makePrivate } from '#db/private-folder'
 import type { Settings } from '#runtime/server/settings'
 import type { Clock } from '../clock.ts'
 import { derivedKey, derivedSecrets } from '../secrets.ts'
@@ -88,8 +89,10 @@ export async function openAdapters(settings: Settings, database: Database, clock
 async function openStorage(settings: Settings, clock: Clock): Promise<Pick<Adapters, 'storage' | 'files'>> {
   if (settings.storageUrl !== 'disk')
     return { storage: await s3Storage({ url: settings.storageUrl }), files: null }
+  const dir = join(settings.dataDir, 'files')
+  makePrivate(dir, { forGroup: true })
   const options = {
-    dir: join(settings.dataDir, 'files'),
+    dir,
     publicUrl: settings.publicUrl,
     secrets: derivedSecrets(settings, 'files'),
     clock,

@@ -1,0 +1,64 @@
+/** Who on the machine may enter the folders that rows and files lie in. */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openPglite } from '#db/open'
+import { makePrivate } from '#db/private-folder'
+import { migratedSnapshot, testApp } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+
+const root = mkdtempSync(join(tmpdir(), 'merchant-private-'))
+whenFileEnds(() => rmSync(root, { recursive: true, force: true }))
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+test("the database of a folder is its user's alone, also one that was everybody's", async () => {
+  const folder = join(root, 'db')
+  for (const snapshot of [await migratedSnapshot(), undefined]) {
+    const database = await openPglite({ dataDir: folder, ...(snapshot ? { snapshot } : {}) })
+    try {
+      expect(existsSync(join(folder, 'PG_VERSION'))).toBe(true)
+      expect(modeOf(folder)).toBe('700')
+    } finally {
+      await database.close()
+    }
+    chmodSync(folder, 0o755)
+  }
+})
+
+test('the files of a server are not for others', async () => {
+  const app = await testApp()
+  expect(readdirSync(app.dataDir)).toContain('files')
+  expect(modeOf(join(app.dataDir, 'files')).at(-1)).toBe('0')
+})
+
+test('a group keeps what it has where it is to; a folder of another user is left as it is', () => {
+  for (const [before, forGroup, after] of [
+    [0o775, true, '770'],
+    [0o775, false, '700'],
+    [0o700, true, '700'],
+    [0o2775, true, '770'],
+  ] as const) {
+    const folder = join(root, `${before}-${forGroup}`)
+    mkdirSync(folder)
+    chmodSync(folder, before)
+    makePrivate(folder, { forGroup })
+    expect(modeOf(folder)).toBe(after)
+  }
+  if (process.getuid?.() !== 0) return
+  const others = join(root, 'others')
+  mkdirSync(others)
+  chmodSync(others, 0o755)
+  chownSync(others, 12345, 12345)
+  makePrivate(others)
+  expect(modeOf(others)).toBe('755')
+})
