@@ -108,6 +108,7 @@ export class Context {
   readonly #mode: Mode
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
+  #closing: (() => Promise<void>) | null = null
   #adapters: Adapters | null = null
   #db: TenantDb | null = null
   #statements = 0
@@ -183,6 +184,7 @@ export class Context {
     const { guard } = this.actor
     if (guard) this.actor.guard = null
     const isolation = guard ? 'repeatable read' : isolationLevel
+    let closing: Promise<void> | undefined
     const work = async (transaction: Transaction<Tables>) => {
       const within = new Context(this.services, this.store, this.actor, this.log, {
         mode: 'transaction',
@@ -192,15 +194,19 @@ export class Context {
       await guard?.(within)
       const done = await fn(within)
       await this.actor.claim?.confirm(within)
+      closing = within.#closing?.()
+      closing?.catch(() => undefined) // heard below
       return done
     }
     const result = await (isolation ? begin.setIsolationLevel(isolation) : begin)
       .execute(work)
-      .catch((error) => {
+      .catch(async (error) => {
         // Nothing of it holds: the guard is asked in the next one.
         if (guard) this.actor.guard = guard
+        await closing // its reason comes first: the commit only says that there was one
         throw error
       })
+    await closing
     for (const act of afterCommit) await act()
     return result
   }
@@ -250,6 +256,14 @@ export class Context {
   async afterCommit(act: () => Promise<void> | void): Promise<void> {
     if (this.#transaction) this.#afterCommit.push(act)
     else await act()
+  }
+
+  /**
+   * The transaction's last statement, which leaves together with its commit. It has to fail, and not only tell, where the
+   * transaction is not to hold.
+   */
+  closeWith(statement: () => Promise<void>): void {
+    this.#closing = statement
   }
 
   /** A row lock on the store: decisions over several of its rows take turns. */

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { type Refusal, refuse } from '#runtime/errors'
+import { type Refusal, refuse, sqlState } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
 
 const keptMs = 24 * 3_600_000
@@ -87,10 +88,19 @@ export class Claim {
     }
   }
 
-  /** Keeps the answer; inside the operation's transaction where it has one. False: the key is another's now. */
+  /** Keeps the answer, as the last statement of the operation's transaction; throws where the key is another's now. */
+  async keepAtLast(ctx: Context, answer: StoredAnswer): Promise<void> {
+    try {
+      await keptOrFailed(ctx, this.#stored(answer))
+    } catch (error) {
+      throw sqlState(error) === divisionByZero ? lost() : error
+    }
+    this.#isKept = true
+  }
+
+  /** Keeps the answer outside of any transaction. False: the key is another's now. */
   async keep(ctx: Context, answer: StoredAnswer): Promise<boolean> {
-    const { status, body, headers } = answer
-    const rows = await kept(ctx, { ...this.#named, status, body, headers: JSON.stringify(headers) })
+    const rows = await kept(ctx, this.#stored(answer))
     this.#isKept = rows.length > 0
     return this.#isKept
   }
@@ -132,6 +142,10 @@ export class Claim {
 
   get #named(): Named {
     return { key: this.key, owner: this.#owner }
+  }
+
+  #stored({ status, body, headers }: StoredAnswer): Named & StoredText {
+    return { ...this.#named, status, body, headers: JSON.stringify(headers) }
   }
 }
 
@@ -190,15 +204,25 @@ const before = prepared((db, values: { key: string }) =>
     .where('key', '=', values.key),
 )
 
-const kept = prepared((db, values: Named & StoredText) =>
+const keeping = (db: Kysely<TenantTables>, values: Named & StoredText) =>
   db
     .updateTable('idempotency_keys')
     .set({ status: values.status, body: values.body, headers: values.headers })
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
     .where('status', 'is', null)
-    .returning('key'),
+    .returning('key')
+
+const kept = prepared(keeping)
+
+/** Its commit is on the way already: where there is no such row the statement itself has to fail, and does so by 1 / 0. */
+const keptOrFailed = prepared((db, values: Named & StoredText) =>
+  db
+    .with('kept', () => keeping(db, values))
+    .selectFrom('kept')
+    .select(sql<number>`1 / count(*)`.as('kept')),
 )
+const divisionByZero = '22012'
 
 const renewal = prepared((db, values: Named) =>
   db

@@ -52,8 +52,10 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
     // Whoever was told that it failed may send it again. What has called a provider by now is told by its key.
     if (call.isLate && within.inTransaction) throw tooLate(call.gateway.deadline)
     const { claim } = call
-    if (claim && !(await claim.keep(within, { ...answer, headers: ownHeaders(answer) }))) {
-      throw lost()
+    if (claim) {
+      const stored = { ...answer, headers: ownHeaders(answer) }
+      if (within.inTransaction) within.closeWith(() => claim.keepAtLast(within, stored))
+      else if (!(await claim.keep(within, stored))) throw lost()
     }
     return answer
   }
