@@ -16,7 +16,7 @@ export interface Watch {
 
 export interface ClientParts {
   url: string
-  options: object
+  options: { prepare: boolean }
   watch: Watch
   /** Turns without an answer after which it is given up. */
   patience: number
@@ -41,10 +41,13 @@ export class Client implements StatementOwner {
   /** Its connection is older than what is wrong behind it: it is to have another. */
   isSuspect = false
   patience: number
-  /** What its connection is set to, where it is one for transactions; each begins as a request's. */
-  way: Way = 'request'
+  /** What its connection is set to, where it is one for transactions; each begins as a request's. Null: nobody knows. */
+  way: Way | null = 'request'
+  /** The last change of it, which fails where the connection did not hear of it: what was asked since went another way. */
+  changed: Promise<unknown> | null = null
   readonly #parts: ClientParts
-  readonly #prepared = new PreparedTexts()
+  /** Null where nothing is prepared. */
+  readonly #prepared: PreparedTexts | null
   /** Statements that are not answered yet. */
   readonly #open = new Set<Statement>()
   /** The turn of the last answer, or of the first statement after a rest. */
@@ -55,6 +58,7 @@ export class Client implements StatementOwner {
   constructor(parts: ClientParts) {
     this.#parts = parts
     this.patience = parts.patience
+    this.#prepared = parts.options.prepare ? new PreparedTexts() : null
     this.#line = this.#openLine()
   }
 
@@ -68,12 +72,14 @@ export class Client implements StatementOwner {
     })
   }
 
-  /** What is asked from here on goes this way, which `change` tells the connection. */
+  /** What is asked from here on goes this way, which `change` tells the connection: if `changed` holds. */
   goBy(way: Way, change: string): void {
+    this.changed = null
     if (way === this.way) return
     this.way = way
     if (!change) return
-    this.run(change, []).catch(() => {
+    this.changed = this.run(change, [])
+    this.changed.catch(() => {
       this.isSuspect = true
     })
   }
@@ -81,7 +87,9 @@ export class Client implements StatementOwner {
   take(statement: Statement): void {
     if (this.#open.size === 0) this.#movedAt = this.#parts.watch.turn
     this.#open.add(statement)
-    if (statement.isKept && !this.#prepared.keeps(statement.text)) statement.keepNot()
+    if (this.#prepared && statement.isKept && !this.#prepared.keeps(statement.text, statement.kinds)) {
+      statement.keepNot()
+    }
     this.#line.ask(statement)
   }
 
@@ -98,7 +106,7 @@ export class Client implements StatementOwner {
 
   /** It is to have another connection as soon as nothing is open on this one. */
   get isWorn(): boolean {
-    return this.isSuspect || this.#prepared.isFull
+    return this.isSuspect || (this.#prepared?.isFull ?? false)
   }
 
   /** Turns for which nothing was heard of what is open. */
@@ -162,6 +170,7 @@ export class Client implements StatementOwner {
     this.live = false
     this.way = 'request'
     this.isSuspect = false
+    this.#prepared?.clear()
     this.#line = this.#openLine()
     void line.giveUp()
     return statements

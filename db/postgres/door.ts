@@ -181,6 +181,11 @@ export class Statement {
     return this.strings[0]!
   }
 
+  /** Of its parameters, as far as the library tells prepared statements apart by them. */
+  get kinds(): string {
+    return this.parameters === null ? this.args.map(kindOf).join('') : ''
+  }
+
   get isKept(): boolean {
     return this.options.prepare
   }
@@ -218,6 +223,14 @@ export class Statement {
     const { prepare } = this.options
     owner.take(new Statement(owner, this.text, parameters, prepare, this.#resolve, this.#reject, isSecondTry))
   }
+}
+
+/** A letter or two for what the library infers the type of a parameter from. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return '0'
+  if (value instanceof Date) return 'd'
+  if (value instanceof Uint8Array) return 'x'
+  return Array.isArray(value) ? `a${kindOf(value[0])}` : typeof value === 'boolean' ? 't' : (typeof value)[0]!
 }
 
 /** From one more on the library refuses, as below. */

@@ -99,7 +99,9 @@ class PipelinedConnection implements DatabaseConnection {
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
     this.#lostBefore = this.#own.lost
-    this.#begun = this.#own.run(this.#pool.begin(this.#pace, `${isolation}${access}`), [])
+    const { changed } = this.#own
+    const begun = this.#own.run(this.#pool.begin(this.#pace, `${isolation}${access}`), [])
+    this.#begun = changed ? Promise.all([changed, begun]) : begun
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
 

@@ -10,7 +10,6 @@
 import {
   connectMs,
   DatabaseSilent,
-  type Deadlines,
   longStatementMs,
   silenceMs,
   turnMs,
@@ -29,23 +28,13 @@ import {
   type Way,
 } from './sessions.ts'
 import { types } from './values.ts'
-import type { Plan, PostgresPool, Waiting } from './ways.ts'
+import type { Plan, PoolOptions, PostgresPool, Waiting } from './ways.ts'
 
 export type { Pace } from './sessions.ts'
 export type { Plan, PostgresPool } from './ways.ts'
 
 /** Who our connections say that they are. */
 export const usualName = 'merchant-api'
-
-export interface PoolOptions {
-  name?: string | undefined
-  reads: number
-  exclusive: number
-  socket?: string | undefined
-  /** A pooler such as PgBouncer is in between, which gives the same connection to others after each transaction. */
-  isPooled?: boolean
-  deadlines?: Pick<Deadlines, 'statementMs'>
-}
 
 /** Opens no connection yet: each client connects at its first query. */
 export function postgresPool(url: string, options: PoolOptions): PostgresPool {
@@ -149,7 +138,8 @@ class Pool implements PostgresPool {
     const isKept = plan === 'apart' && !(await this.distribution.isDistributed())
     const client = await this.take(isKept ? 'apart' : 'anew')
     try {
-      return (await client.run(text, parameters)) as unknown as Answer
+      const [answer] = await Promise.all([client.run(text, parameters), client.changed])
+      return answer as unknown as Answer
     } finally {
       this.give(client)
     }
@@ -216,15 +206,14 @@ class Pool implements PostgresPool {
       if (beforeAll && (error as { code?: unknown }).code === '25001') return await ran(text)
       throw error
     } finally {
+      client.way = null // whatever the text has set
       this.give(client)
     }
   }
 
   async take(way: Way = 'request'): Promise<Client> {
-    for (let client = this.#idlest(way); client; client = this.#idlest(way)) {
-      if (client.live) return this.#for(way, client)
-      this.#drop(client)
-    }
+    const idle = this.#idlest(way)
+    if (idle) return this.#for(way, idle)
     if (this.#exclusive.size < this.#sizes.exclusive) {
       try {
         return this.#for(way, await this.#connect())
@@ -240,6 +229,10 @@ class Pool implements PostgresPool {
 
   /** The last that was given back, of those that went this way if there are any: the others have to be told first. */
   #idlest(way: Way): Client | undefined {
+    for (const client of this.#idle.filter(({ live }) => !live)) {
+      this.#idle.splice(this.#idle.indexOf(client), 1)
+      this.#drop(client)
+    }
     const at = this.#idle.findLastIndex((client) => client.way === way)
     return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }
@@ -274,8 +267,12 @@ class Pool implements PostgresPool {
     return Math.ceil(ms / this.#lookMs)
   }
 
+  #turnsOf(way: Way): number {
+    return way === 'long' ? this.#longTurns : this.#requestTurns
+  }
+
   #for(way: Way, client: Client): Client {
-    client.patience = way === 'long' ? this.#longTurns : this.#requestTurns
+    client.patience = this.#turnsOf(way)
     client.goBy(way, this.#sessions.change[way])
     return client
   }
@@ -328,7 +325,10 @@ class Pool implements PostgresPool {
     try {
       first.resolve(this.#for(first.way, await this.#connect()))
     } catch (error) {
-      if (this.#exclusive.size === 0) first.reject(error)
+      // Given back meanwhile, when nobody waited.
+      const idle = this.#idlest(first.way)
+      if (idle) first.resolve(this.#for(first.way, idle))
+      else if (this.#exclusive.size === 0) first.reject(error)
       else this.#waiting.unshift(first)
     }
   }
@@ -362,11 +362,10 @@ class Pool implements PostgresPool {
     }
     if (this.distribution.known) this.#nodes.look(turn, isSlow)
     if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
-    while (this.#waiting.length > 0) {
-      const [{ way, since, reject }] = this.#waiting as [Waiting]
-      if (turn - since < (way === 'long' ? this.#longTurns : this.#requestTurns)) break
-      this.#waiting.shift()
-      reject(new DatabaseSilent('No connection to the database became free in time'))
+    const late = this.#waiting.filter(({ way, since }) => turn - since >= this.#turnsOf(way))
+    for (const each of late) {
+      this.#waiting.splice(this.#waiting.indexOf(each), 1)
+      each.reject(new DatabaseSilent('No connection to the database became free in time'))
     }
   }
 

@@ -4,22 +4,28 @@
  */
 
 const charactersAtMost = 500_000
+/** A longer one is of many rows, and hardly comes back. */
+const longest = 50_000
 /** A connection that was asked so often for what it has no room for is worth leaving. */
 const refusedAtMost = 1000
 
 export class PreparedTexts {
-  readonly #texts = new Set<string>()
+  /** By the kinds of their parameters: the library prepares a text for each. */
+  readonly #texts = new Map<string, Set<string>>()
   #characters = 0
   #refused = 0
 
   /** Whether a text is to be prepared, or is already. */
-  keeps(text: string): boolean {
-    if (this.#texts.has(text)) return true
+  keeps(text: string, kinds: string): boolean {
+    const known = this.#texts.get(text)
+    if (known?.has(kinds)) return true
+    if (text.length > longest) return false
     if (this.#characters + text.length > charactersAtMost) {
       this.#refused += 1
       return false
     }
-    this.#texts.add(text)
+    if (known) known.add(kinds)
+    else this.#texts.set(text, new Set([kinds]))
     this.#characters += text.length
     return true
   }

@@ -1,4 +1,5 @@
 /** The ways in which a statement reaches a PostgreSQL server. */
+import type { Deadlines } from '../deadlines.ts'
 import type { Client } from './client.ts'
 import type { Distribution } from './distribution.ts'
 import type { Pace, Way } from './sessions.ts'
@@ -33,6 +34,16 @@ export interface PostgresPool {
   verify(): Promise<void>
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
+}
+
+export interface PoolOptions {
+  name?: string | undefined
+  reads: number
+  exclusive: number
+  socket?: string | undefined
+  /** A pooler such as PgBouncer is in between, which gives the same connection to others after each transaction. */
+  isPooled?: boolean
+  deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
 /** Who waits for a client of their own. */

@@ -84,7 +84,6 @@ export function preparedList<F extends object>(
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
   type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean; looksForText: boolean }
   const variants = new Map<string, Variant>()
-  const kept = new Set<string>()
   const short = new StoresWithFew(shortAtMost)
   const small = new StoresWithFew(smallAtMost)
   return async (ctx, filters) => {
@@ -125,7 +124,6 @@ export function preparedList<F extends object>(
       }
       variants.set(variant, found)
       if (variants.size > variantsAtMost) variants.delete(variants.keys().next().value!)
-      if (looksForText && kept.size < keptAtMost) kept.add(variant)
     }
     const { unfiltered, looksForText } = found
     const { page: number = 1, limit, cursor } = filters
@@ -135,7 +133,7 @@ export function preparedList<F extends object>(
       : ''
     const [afterAt = '', afterId = ''] = cursor === undefined ? [] : readCursor(cursor, fingerprint, 2)
     const isNear = looksForText ? offset + limit <= foundAtMost : offset <= nearAtMost
-    const few = looksForText ? (kept.has(variant) ? small : null) : unfiltered ? short : null
+    const few = looksForText ? small : unfiltered ? short : null
     const run = !isNear ? found.far : few?.has(ctx.store.id) ? found.short : found.bounded
     const values = { ...filters, page: number, offset, afterAt, afterId }
     const asked = async (how: Run): Promise<Page> => {
@@ -219,8 +217,6 @@ interface Page {
 const shortAtMost = 10_000
 /** Of the whole table: to look at each of so many costs less than to plan for the text, which is half of a search. */
 export const smallAtMost = 1000
-/** Sets of filters with text whose plan is kept, of each list: a plan takes some hundred kilobytes of a connection. */
-const keptAtMost = 16
 /** Sets of filters whose texts are kept; the others are made anew. */
 const variantsAtMost = 500
 interface Place {
@@ -256,7 +252,7 @@ function page(
   given: ListParts,
   { atMost, step, isSought, isOnce, isOfFew }: Form,
 ) {
-  const sized = isSought && given.table ? sizeOf(db, given.table) : null
+  const sized = isSought && given.table ? sizeOf(db, given.table, isOfFew) : null
   const parts =
     sized && isOfFew
       ? { ...given, rows: given.rows.where(sql<boolean>`${sizeIn(db)} <= ${sql.lit(smallAtMost)}`) }
@@ -309,10 +305,13 @@ function page(
   ])
 }
 
-/** Along the ids: without an order the planner may read other stores' rows in the hope of meeting these soon. */
-function sizeOf(db: Kysely<TenantTables>, table: keyof TenantTables): AnySelect {
+/**
+ * Along the ids: without an order the planner may read other stores' rows in the hope of meeting these soon. A kept plan
+ * goes along an index anyway, and with an order might sort all of them by one that has another.
+ */
+function sizeOf(db: Kysely<TenantTables>, table: keyof TenantTables, isKept: boolean): AnySelect {
   const all = (db.selectFrom(table as never) as AnySelect).select(sql`1`.as('one'))
-  const some = all.orderBy('id').limit(smallAtMost + 1)
+  const some = (isKept ? all : all.orderBy('id')).limit(smallAtMost + 1)
   return (db.selectFrom(some.as('some')) as AnySelect).select(sql`count(*)::int`.as('n'))
 }
 

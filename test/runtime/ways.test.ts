@@ -1,15 +1,20 @@
 /** What connections to a PostgreSQL server are told, and how much each of them keeps. */
+
+import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { CompiledQuery } from 'kysely'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openPostgres } from '#db/open'
 import { type PostgresPool, postgresPool } from '#db/postgres/pool'
+import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
-const url = inject('postgresUrl')
+// Of its own: all connections to it are ended now and then.
+const { database: own, url } = await freshDatabase()
+whenFileEnds(() => own.close())
 
-function pool(exclusive: number): PostgresPool {
-  const opened = postgresPool(url!, { reads: 1, exclusive })
+function pool(exclusive: number, { isPooled = false } = {}): PostgresPool {
+  const opened = postgresPool(url!, { reads: 1, exclusive, isPooled })
   whenFileEnds(() => opened.close())
   return opened
 }
@@ -75,6 +80,97 @@ describe.skipIf(!url)('a connection for transactions', () => {
     )
   }, 60_000)
 
+  test('what is cancelled or ended at any moment runs its way or fails, and keeps nobody waiting', async () => {
+    const database = openPostgres(url!, { reads: 1, transactions: 2, deadlines: { statementMs: 7000 } })
+    const killer = pool(1)
+    whenFileEnds(() => database.close())
+    const timeout = `select current_setting('statement_timeout') as ms where $1::int = 1`
+    const inside = async (root: typeof database.root): Promise<unknown> => {
+      const work = (tx: typeof root) => tx.executeQuery<{ ms: string }>(CompiledQuery.raw(timeout, [1]))
+      return (await root.transaction().execute(work)).rows[0]?.ms
+    }
+    const alone = async (plan: 'apart' | 'each-time'): Promise<unknown> =>
+      (await database.query<{ ms: string }>(timeout, [1], plan))[0]?.ms
+    const ways = [
+      () => inside(database.root).then((ms) => ['7s', ms]),
+      () => inside(database.patient.root).then((ms) => ['1h', ms]),
+      () => alone('apart').then((ms) => ['7s', ms]),
+      () => alone('each-time').then((ms) => ['7s', ms]),
+    ]
+    let [ran, isOver] = [0, false]
+    const told = new Set<string>()
+    const callers = Array.from({ length: 6 }, async (_none, at) => {
+      for (let n = at; !isOver; n += 1) {
+        const answer = await ways[n % ways.length]!().catch(() => null)
+        if (answer === null) continue
+        ran += 1
+        told.add(answer.join(' '))
+      }
+    })
+    for (let n = 0; n < 150; n += 1) {
+      const how = n % 3 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend'
+      await killer.query(
+        `select ${how}(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and $1::int = 1`,
+        [1],
+      )
+      await wait(5)
+    }
+    isOver = true
+    await Promise.all(callers)
+    expect([...told].sort()).toEqual(['1h 1h', '7s 7s'])
+    expect(ran).toBeGreaterThan(100)
+    expect(database.load()).toMatchObject({ busy: 0, waiting: 0 })
+  }, 60_000)
+
+  test('fails what was sent after a change that failed', async () => {
+    const db = pool(1)
+    const client = await db.take()
+    client.goBy('long', 'select 1/0')
+    await expect(client.changed).rejects.toThrow('division by zero')
+    expect(client.isWorn).toBe(true)
+    db.give(client)
+    const next = await db.take()
+    expect(next).not.toBe(client)
+    db.give(next)
+  })
+
+  test('is told anew after a script, whatever that has set', async () => {
+    const db = pool(1)
+    await db.script(`set statement_timeout = 50`)
+    const client = await db.take('long')
+    expect(await client.run(`select current_setting('statement_timeout') as ms`, [])).toMatchObject([
+      { ms: '1h' },
+    ])
+    db.give(client)
+  })
+
+  test('serves who waits, also where no other is to be had', async () => {
+    const db = pool(2)
+    const [first, second] = [await db.take(), await db.take()]
+    const waiting = db.take('long')
+    const name = new URL(url!).pathname.slice(1)
+    const allow = (may: boolean) =>
+      own.query(`update pg_database set datallowconn = ${may} where datname = $1`, [name])
+    await allow(false)
+    first.isSuspect = true
+    db.give(first)
+    db.give(second)
+    expect(await waiting).toBe(second)
+    await allow(true)
+    db.give(second)
+  })
+
+  test('does not keep a request waiting longer behind a job that waits', async () => {
+    const db = postgresPool(url!, { reads: 1, exclusive: 1, deadlines: { statementMs: 300 } })
+    whenFileEnds(() => db.close())
+    const held = await db.take()
+    const job = db.take('long')
+    await expect(db.take()).rejects.toThrow('became free in time')
+    db.give(held)
+    db.give(await job)
+  })
+
   test('what may take long holds up nobody that shares a connection', async () => {
     const db = pool(1)
     const ended: string[] = []
@@ -91,26 +187,67 @@ describe.skipIf(!url)('a connection for transactions', () => {
 describe.skipIf(!url)('what a connection has prepared', () => {
   const long = 'x'.repeat(10_000)
   const text = (n: number): string => `select $1::int as n, pg_backend_pid() as pid -- ${n} ${long}`
-  const kept = async (db: PostgresPool): Promise<number> => {
-    const [row] = await db.script<{ n: number }>('select count(*)::int as n from pg_prepared_statements')
-    return row!.n
-  }
+  type Row = { n: number; pid: number }
+  const prepared = `select count(*)::int as n, pg_backend_pid() as pid from pg_prepared_statements where $1::int = 1`
+  const kept = async (db: PostgresPool, plan?: 'apart'): Promise<number> =>
+    (await db.query<Row>(prepared, [1], plan))[0]!.n
 
-  test('is bounded, and what there is no room for is answered all the same', async () => {
+  test.each(['apart', undefined] as const)('is bounded: %s', async (plan) => {
     const db = pool(1)
-    for (let n = 0; n < 120; n += 1) expect(await db.query(text(n), [n], 'apart')).toMatchObject([{ n }])
-    expect(await kept(db)).toBeLessThanOrEqual(50)
-    expect(await db.query(text(7), [7], 'apart')).toMatchObject([{ n: 7 }])
+    for (let n = 0; n < 120; n += 1) expect(await db.query(text(n), [n], plan)).toMatchObject([{ n }])
+    expect(await kept(db, plan)).toBeLessThanOrEqual(51)
+    expect(await db.query(text(7), [7], plan)).toMatchObject([{ n: 7 }])
   })
 
-  test('goes with the connection, which is left once it was asked often for more', async () => {
+  test.each(['apart', undefined] as const)(
+    'goes with a connection that is left, once: %s',
+    async (plan) => {
+      const db = pool(1)
+      const pids = new Set<number>()
+      for (let n = 0; n < 1050; n += 1) {
+        const [row] = await db.query<Row>(text(n), [n], plan)
+        pids.add(row!.pid)
+      }
+      const [before] = pids
+      const pidNow = async (): Promise<number> => (await db.query<Row>(prepared, [1], plan))[0]!.pid
+      await expect.poll(pidNow, { interval: 100 }).not.toBe(before)
+      const after = await pidNow()
+      for (let n = 0; n < 10; n += 1) await db.query(text(n), [n], plan)
+      // These, the question itself, and what came after it was left.
+    expect([11, 12]).toContain(await kept(db, plan))
+      await wait(2500)
+      expect(await pidNow()).toBe(after)
+    },
+    60_000,
+  )
+
+  test('counts a text for each of the kinds that it is given', async () => {
     const db = pool(1)
-    const pids = new Set<number>()
-    for (let n = 0; n < 1200; n += 1) {
-      const [row] = await db.query<{ pid: number }>(text(n), [n], 'apart')
-      pids.add(row!.pid)
+    const at = new Date('2026-03-11T02:30:00Z')
+    const places = Array.from({ length: 9 }, (_none, n) => `$${n + 1}::timestamptz`).join(', ')
+    const wide = `select coalesce(${places}) as n -- ${long}`
+    for (let mask = 0; mask < 512; mask += 1) {
+      await db.query(
+        wide,
+        Array.from({ length: 9 }, (_none, n) => ((mask >> n) & 1 ? at : null)),
+      )
     }
-    expect(pids.size).toBe(2)
-    expect(await kept(db)).toBeLessThanOrEqual(50)
+    expect(await kept(db)).toBeLessThanOrEqual(51)
+  })
+
+  test('is nothing where it is too long, or a pooler lends the connection', async () => {
+    const db = pool(1)
+    const great = `select $1::int as n -- ${'x'.repeat(60_000)}`
+    for (let n = 0; n < 3; n += 1) await db.query(great, [n])
+    expect(await kept(db)).toBe(1)
+    const pooled = pool(1, { isPooled: true })
+    const pids = new Set<number>()
+    for (let n = 0; n < 1100; n += 1) {
+      const client = await pooled.take()
+      const [row] = (await client.run(text(n), [n])) as Row[]
+      pids.add(row!.pid)
+      pooled.give(client)
+    }
+    expect(pids.size).toBe(1)
   }, 60_000)
 })
