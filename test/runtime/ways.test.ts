@@ -214,7 +214,7 @@ describe.skipIf(!url)('what a connection has prepared', () => {
       const after = await pidNow()
       for (let n = 0; n < 10; n += 1) await db.query(text(n), [n], plan)
       // These, the question itself, and what came after it was left.
-    expect([11, 12]).toContain(await kept(db, plan))
+      expect([11, 12]).toContain(await kept(db, plan))
       await wait(2500)
       expect(await pidNow()).toBe(after)
     },
