@@ -286,9 +286,9 @@ class Pool implements PostgresPool {
     )
   }
 
-  /** A connection of another kind is better than none: what differs is how long statements may take. */
+  /** One of another kind is better than none: what differs is how long statements may take, and if writes wait for the disk. */
   #anyLive(): Client | null {
-    return this.#shared.chooseLive() ?? this.#plannedOnce.chooseLive() ?? this.#long.chooseLive()
+    return this.#shared.chooseLive() ?? this.#long.chooseLive()
   }
 
   #open(kind: SessionKind, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {

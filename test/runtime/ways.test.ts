@@ -6,6 +6,7 @@ import { CompiledQuery } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { openPostgres } from '#db/open'
 import { type PostgresPool, postgresPool } from '#db/postgres/pool'
+import { prepared } from '#runtime/database/query'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
@@ -184,13 +185,47 @@ describe.skipIf(!url)('a connection for transactions', () => {
   })
 })
 
+test.skipIf(!url)('only what may be forgotten does not wait for the disk', async () => {
+  // Test servers wait for none.
+  await own.script(`alter database "${new URL(url!).pathname.slice(1)}" set synchronous_commit = on`)
+  const database = openPostgres(url!, { reads: 2, transactions: 1 })
+  whenFileEnds(() => database.close())
+  const asked = `select current_setting('synchronous_commit') as waits where $1::int = 1`
+  type Row = { waits: string }
+  const inside = async (root: typeof database.root): Promise<Row[]> =>
+    (await root.transaction().execute((tx) => tx.executeQuery<Row>(CompiledQuery.raw(asked, [1])))).rows
+  const told: Record<string, string> = {}
+  for (const plan of ['once', 'noted', 'apart', 'each-time', undefined] as const) {
+    const [row] = await database.query<Row>(asked, [1], plan)
+    told[plan ?? 'usual'] = row!.waits
+    const [slow] = await database.patient.query<Row>(asked, [1], plan === 'noted' ? undefined : plan)
+    if (plan !== 'once') expect(slow!.waits).toBe('on')
+  }
+  expect(told).toEqual({ once: 'off', noted: 'off', apart: 'on', 'each-time': 'on', usual: 'on' })
+  for (const root of [database.root, database.patient.root]) expect((await inside(root))[0]!.waits).toBe('on')
+})
+
+test('a write by a plan whose connections do not wait for the disk is refused as it is compiled', async () => {
+  for (const plan of ['once', 'apart'] as const) {
+    const deleted = prepared(
+      (db, values: { id: string }) => db.deleteFrom('inbox_tags').where('id', '=', values.id),
+      {
+        plan,
+      },
+    )
+    expect(() => deleted({ wired: {}, store: { id: 'a' } } as never, { id: 'b' })).toThrow(
+      `no plan '${plan}'`,
+    )
+  }
+})
+
 describe.skipIf(!url)('what a connection has prepared', () => {
   const long = 'x'.repeat(10_000)
   const text = (n: number): string => `select $1::int as n, pg_backend_pid() as pid -- ${n} ${long}`
   type Row = { n: number; pid: number }
-  const prepared = `select count(*)::int as n, pg_backend_pid() as pid from pg_prepared_statements where $1::int = 1`
+  const question = `select count(*)::int as n, pg_backend_pid() as pid from pg_prepared_statements where $1::int = 1`
   const kept = async (db: PostgresPool, plan?: 'apart'): Promise<number> =>
-    (await db.query<Row>(prepared, [1], plan))[0]!.n
+    (await db.query<Row>(question, [1], plan))[0]!.n
 
   test.each(['apart', undefined] as const)('is bounded: %s', async (plan) => {
     const db = pool(1)
@@ -209,7 +244,7 @@ describe.skipIf(!url)('what a connection has prepared', () => {
         pids.add(row!.pid)
       }
       const [before] = pids
-      const pidNow = async (): Promise<number> => (await db.query<Row>(prepared, [1], plan))[0]!.pid
+      const pidNow = async (): Promise<number> => (await db.query<Row>(question, [1], plan))[0]!.pid
       await expect.poll(pidNow, { interval: 100 }).not.toBe(before)
       const after = await pidNow()
       for (let n = 0; n < 10; n += 1) await db.query(text(n), [n], plan)
