@@ -108,19 +108,19 @@ describe.skipIf(!url)('a connection for transactions', () => {
         told.add(answer.join(' '))
       }
     })
-    for (let n = 0; n < 150; n += 1) {
+    for (let n = 0; n < 150 || ran < 100; n += 1) {
       const how = n % 3 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend'
       await killer.query(
         `select ${how}(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid() and $1::int = 1`,
         [1],
       )
-      await wait(5)
+      // Also in the midst of what a new connection begins with, which takes longer on a busy machine.
+      await wait(n % 40)
     }
     isOver = true
     await Promise.all(callers)
     expect([...told].sort()).toEqual(['1h 1h', '7s 7s'])
-    expect(ran).toBeGreaterThan(100)
     expect(database.load()).toMatchObject({ busy: 0, waiting: 0 })
   }, 60_000)
 
