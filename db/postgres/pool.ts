@@ -229,9 +229,8 @@ class Pool implements PostgresPool {
 
   /** The last that was given back, of those that went this way if there are any: the others have to be told first. */
   #idlest(way: Way): Client | undefined {
-    for (const client of this.#idle.filter(({ live }) => !live)) {
-      this.#idle.splice(this.#idle.indexOf(client), 1)
-      this.#drop(client)
+    for (let at = this.#idle.length - 1; at >= 0; at -= 1) {
+      if (!this.#idle[at]!.live) this.#drop(this.#idle.splice(at, 1)[0]!)
     }
     const at = this.#idle.findLastIndex((client) => client.way === way)
     return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
