@@ -1,0 +1,54 @@
+/** What a start finds by itself is what Node would find. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { hasRunBefore } from '#test/support/once'
+
+const root = join(import.meta.dirname, '../..')
+
+/** Loads every operation, job and page, and what a server is made of. */
+const program = `
+  import { loadRegistry } from '#runtime/registry/registry'
+  import '#scripts/server/start'
+  import '#db/open'
+  await loadRegistry()
+  await Promise.all([import('@aws-sdk/client-s3'), import('nodemailer'), import('#runtime/mcp/server')])
+`
+
+interface Found {
+  url: string
+  format?: string | null
+}
+
+function found(preloads: readonly string[]): Record<string, Found> {
+  const folder = mkdtempSync(join(tmpdir(), 'merchant-resolved-'))
+  const list = join(folder, 'found.json')
+  try {
+    const imports = preloads.map((path) => `--import=${join(root, path)}`)
+    execFileSync(process.execPath, [...imports, '--input-type=module-typescript', '-e', program], {
+      cwd: root,
+      env: { ...process.env, RESOLVED_MODULES: list, NODE_OPTIONS: '' },
+    })
+    return JSON.parse(readFileSync(list, 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test.skipIf(hasRunBefore)(
+  'every import of a start is found where Node finds it',
+  () => {
+    const recorder = 'test/support/resolved-modules.js'
+    const byNode = found([recorder])
+    const byUs = found(['scripts/cli/resolving.js', recorder])
+    expect(Object.keys(byNode).length).toBeGreaterThan(5000)
+    const others = Object.keys(byNode).filter((each) => {
+      const [theirs, ours] = [byNode[each]!, byUs[each]]
+      return theirs.url !== ours?.url || theirs.format !== ours.format
+    })
+    expect(others.map((each) => [each, byNode[each], byUs[each]])).toEqual([])
+  },
+  120_000,
+)
