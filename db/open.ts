@@ -1,36 +1,14 @@
 /** Opens a database: PGlite in a folder (or in memory), or a PostgreSQL server. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
-import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
 import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
 import { ListingDialect } from './directory/listing.ts'
-import { PreparingPglite } from './embedded/pglite.ts'
 import { PipelinedDialect } from './postgres/driver.ts'
 import { type Pace, postgresPool } from './postgres/pool.ts'
-import { makePrivate } from './private-folder.ts'
 import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
 
-/** Values arrive alike from both drivers: bigint as number, date as text, numeric as text, instants as Date. */
-const pgliteParsers = {
-  20: (value: string) => Number(value),
-  1082: (value: string) => value,
-  1700: (value: string) => value,
-}
-
-/**
- * PostgreSQL fills its buffers with zeros as it starts: with the 128 MB it would take, that is most of the time of an
- * opening. What they do not hold lies in the system's own cache. The time zone is not left to who made the database.
- */
-const startSettings = ['-c', 'shared_buffers=16MB', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
-
-/**
- * Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. A folder without a database gets
- * an empty one as its makers publish it, in a fifth of the time that `initdb` takes.
- */
+/** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
 export async function openPglite({
   dataDir = 'memory://',
   snapshot,
@@ -38,16 +16,9 @@ export async function openPglite({
   dataDir?: string
   snapshot?: Blob
 }): Promise<Database> {
-  if (!dataDir.startsWith('memory:')) makePrivate(dataDir)
-  const start = snapshot ?? (existsSync(join(dataDir, 'PG_VERSION')) ? undefined : await emptyDatabase())
-  const pglite = new PreparingPglite({
-    dataDir,
-    ...(start ? { loadDataDir: start } : {}),
-    parsers: pgliteParsers,
-    startParams: [...PreparingPglite.defaultStartParams, ...startSettings],
-    extensions: { btree_gin, pg_trgm },
-  })
-  await pglite.waitReady
+  // A server on PostgreSQL never needs it.
+  const { openSession } = await import('./embedded/session.ts')
+  const pglite = await openSession(dataDir, snapshot)
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
   const dialect = new BreathingDialect({ pglite })
   const root = new Kysely<Tables>({ dialect })
@@ -75,11 +46,6 @@ export async function openPglite({
     },
   }
   return database
-}
-
-async function emptyDatabase(): Promise<Blob> {
-  const prepopulated = await import('@electric-sql/pglite-prepopulatedfs')
-  return prepopulated.dataDir()
 }
 
 /**

@@ -11,7 +11,7 @@ import { makeDataDir } from '#runtime/server/data-dir'
 import { whyNotWritten } from '#runtime/server/sentences'
 import { type Settings, SettingsError } from '#runtime/server/settings'
 import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './embedded-lock.ts'
-import { serveSocket, socketPath } from './embedded-socket.ts'
+import { socketPath } from './embedded-place.ts'
 
 export type { FolderRole } from './embedded-lock.ts'
 
@@ -66,7 +66,7 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
   let database: Database | null = null
   try {
     database = await openFolder(dataDir)
-    const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
+    const served = socket === null ? null : await serve(database, socket, dataDir)
     const opened = database
     let closed: Promise<void> | undefined
     const cutOff = async (): Promise<void> => {
@@ -88,6 +88,15 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
     lock.release()
     throw error
   }
+}
+
+async function serve(
+  database: Database,
+  socket: string,
+  dataDir: string,
+): Promise<{ close(): Promise<void> }> {
+  const { serveSocket } = await import('./embedded-socket.ts')
+  return serveSocket(database.pglite!, socket, dataDir)
 }
 
 /** What was killed while it made a database leaves one that looks whole: it is made anew, for nothing is in it yet. */

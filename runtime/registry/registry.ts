@@ -2,7 +2,7 @@
  * Finds every operation, job, page and section by folder, and what they are given by wirings; checks them all, sorts
  * and freezes them.
  */
-import { readdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Job } from '#runtime/job'
@@ -44,7 +44,7 @@ export async function readRegistry(
   looked: Looked = 'all',
 ): Promise<{ registry: Registry; faults: Fault[] }> {
   const faults: Fault[] = []
-  const files = await findFiles(folder)
+  const files = findFiles(folder)
   const loaded: { path: string; file: string; value: unknown }[] = []
   const modules = await importAll(files)
   for (const [i, path] of files.entries()) {
@@ -215,9 +215,9 @@ function kindOf(parts: string[]): Kind {
   return contracts[parts.at(-2) ?? ''] ?? 'logic'
 }
 
-async function findFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  return entries
+function findFiles(folder: string): string[] {
+  // All at once: folder by folder each would wait for its turn beside the database's opening.
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => kindOf(relative(folder, path).split(sep)) !== 'logic')

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { openEmbedded } from '#runtime/database/embedded'
 import { hasRunBefore } from '#test/support/once'
-import { emptyFolder, start } from '#test/support/processes'
+import { prepared, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
 const folders: string[] = []
@@ -27,29 +27,28 @@ const rarelyNeeded = [
   '/scripts/seed/demo.ts',
 ]
 
-test.skipIf(hasRunBefore)(
-  'a start that finds everything there loads nothing that it rarely needs',
-  async () => {
-    const dataDir = await emptyFolder()
-    const list = join(dataDir, 'loaded-modules.json')
-    const server = await start('scripts/start.ts', {
-      DATABASE_URL: '',
-      DATA_DIR: dataDir,
-      SANDBOX: 'off',
-      LOADED_MODULES: list,
-      NODE_OPTIONS: `--import=${join(root, 'test/support/loaded-modules.js')}`,
-    })
-    expect((await fetch(`${server.url}/v1/store`)).status).toBe(401)
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toBe(0)
-    const loaded: string[] = JSON.parse(readFileSync(list, 'utf8'))
-    expect(loaded.filter((url) => rarelyNeeded.some((part) => url.includes(part)))).toEqual([])
-    // The list is one of all modules: contracts, and what they import.
-    expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
-    expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
-  },
-  120_000,
-)
+test('a start that finds everything there loads nothing that it rarely needs', async () => {
+  const { env } = await prepared(async () => null)
+  const list = join(env.DATA_DIR!, 'loaded-modules.json')
+  const server = await start('scripts/start.ts', {
+    DATABASE_URL: '',
+    ...env,
+    SANDBOX: 'off',
+    LOADED_MODULES: list,
+    NODE_OPTIONS: `--import=${join(root, 'test/support/loaded-modules.js')}`,
+  })
+  expect((await fetch(`${server.url}/v1/store`)).status).toBe(401)
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  const loaded: string[] = JSON.parse(readFileSync(list, 'utf8'))
+  const embedded = env.DATABASE_URL ? ['/node_modules/@electric-sql/', '/db/embedded/'] : []
+  expect(loaded.filter((url) => [...rarelyNeeded, ...embedded].some((part) => url.includes(part)))).toEqual(
+    [],
+  )
+  // The list is one of all modules: contracts, and what they import.
+  expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
+  expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
+}, 120_000)
 
 test.skipIf(hasRunBefore)(
   'a database whose making was killed is made anew',
