@@ -13,9 +13,10 @@ COPY runtime ./runtime
 COPY db ./db
 COPY operations ./operations
 COPY scripts ./scripts
-# What a start compiles is kept beside the modules, as files are in /data.
+# What a start compiles is kept beside the modules, as files are in /data; it belongs to the user who compiled it.
 RUN mkdir -p /data node_modules/.cache && chown node:node /data node_modules/.cache
 USER node
+RUN ["node", "--import=./scripts/cli/compiled.js", "--no-allocation-site-pretenuring", "scripts/cli/compile.ts"]
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

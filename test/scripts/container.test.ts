@@ -1,5 +1,7 @@
 /** `Dockerfile` and `compose.yaml` against what they name: nothing builds an image here. */
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -43,6 +45,29 @@ test('servers are started as by npm, without it in between', () => {
     manifest.scripts.worker,
   ])
 })
+
+test('what its servers load is compiled as the image is made, as their flags have it', () => {
+  const [made] = commandsIn(dockerfile, /^RUN (\[.+\])$/gm)
+  expect(dockerfile.indexOf('RUN [')).toBeGreaterThan(dockerfile.lastIndexOf('USER node'))
+  const folder = mkdtempSync(join(tmpdir(), 'merchant-compiled-'))
+  try {
+    const env = { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: folder }
+    const run = (command: string) => {
+      execFileSync(process.execPath, command.split(' ').slice(1), { cwd: root, env })
+      return readdirSync(folder).map((each) => readdirSync(join(folder, each)).length)
+    }
+    const [compiled] = run(made!)
+    expect(compiled).toBeGreaterThan(3000)
+    for (const server of [manifest.scripts.start, manifest.scripts.worker]) {
+      const [there, ...others] = run(`${server} --help`)
+      // Its entry is its own.
+      expect(there).toBeLessThan(compiled! + 10)
+      expect(others).toEqual([])
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)
 
 test('settings are those that the README tells of', () => {
   const named = [
