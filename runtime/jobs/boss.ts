@@ -1,5 +1,5 @@
 /** What pg-boss is told: how each queue is to be, and by which connections it reaches the database. */
-import { type ConstructorOptions, fromPglite } from 'pg-boss'
+import { type ConstructorOptions, fromPglite, type PgBoss } from 'pg-boss'
 import type { Database } from '#db/database'
 import { jobGraceMs } from '#db/deadlines'
 import type { QueuedJob } from './handle.ts'
@@ -16,7 +16,7 @@ export const failedQueue = 'failed-jobs'
 const keepSeconds = 3 * 24 * 3600
 const jobsRetainedSeconds = 400 * 24 * 3600
 
-export function queueOptions({ spec }: QueuedJob) {
+function queueOptions({ spec }: QueuedJob) {
   return {
     // Of one key one waits; that one runs at a time is the worker's: pg-boss's own policies for it go by a list of
     // running keys that is refreshed once a minute, and let a successor wait that long.
@@ -33,7 +33,7 @@ export function queueOptions({ spec }: QueuedJob) {
   }
 }
 
-export const failedQueueOptions = {
+const failedQueueOptions = {
   policy: 'standard',
   retryLimit: 5,
   retryDelay: 10,
@@ -43,6 +43,34 @@ export const failedQueueOptions = {
   heartbeatSeconds,
   deleteAfterSeconds: 3600,
 } as const
+
+/** Makes the queues that are missing and changes those that are not as wanted; whether there was anything to do. */
+export async function makeQueues(
+  boss: PgBoss,
+  database: Database,
+  jobs: readonly QueuedJob[],
+): Promise<boolean> {
+  const known = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
+  const isNew = !known.has(failedQueue)
+  if (isNew) await boss.createQueue(failedQueue, failedQueueOptions)
+  let isChanged = isNew
+  for (const job of jobs) {
+    const wanted = queueOptions(job)
+    const there = known.get(job.name)
+    if (there && asWanted.every((option) => there[option] === wanted[option])) continue
+    isChanged = true
+    if (!there) {
+      await boss.createQueue(job.name, wanted)
+      continue
+    }
+    const { policy, ...changeable } = wanted
+    await boss.updateQueue(job.name, changeable)
+    // pg-boss would have the queue deleted for it, with all that waits in it: that goes by the policy of its own row.
+    await database.query('update pgboss.queue set policy = $2 where name = $1', [job.name, policy])
+  }
+  return isChanged
+}
+const asWanted = ['policy', 'expireInSeconds', 'retryLimit', 'deadLetter'] as const
 
 /**
  * Those that wait or run, by their key. pg-boss has no such index: each look for one would read all of the queue that

@@ -10,7 +10,7 @@ import { Gathered } from '#runtime/gateway/gathered'
 import type { z } from '#runtime/schema'
 import { currentTrace, type Trace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
-import { bossDatabase, failedQueue, failedQueueOptions, indexKeys, queueOptions } from './boss.ts'
+import { bossDatabase, indexKeys, makeQueues } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
 import { claim, completeRuns, dueQueues, unfinishedJobs } from './statements.ts'
 
@@ -132,47 +132,32 @@ export async function openQueue(
   clock: Clock,
   options: { supervise: boolean; onError(error: Error): void },
 ): Promise<Queue> {
-  const connection = bossDatabase(database)
-  const backend = database.kind
-  const common = { db: connection, backend, schedule: false as const }
-  const maker = new PgBoss({ ...common, supervise: false, migrate: true })
-  maker.on('error', options.onError)
-  await maker.start()
-  const known = new Map((await maker.getQueues()).map((queue) => [queue.name, queue]))
-  if (!known.has(failedQueue)) await maker.createQueue(failedQueue, failedQueueOptions)
-  for (const job of jobs) {
-    const wanted = queueOptions(job)
-    const there = known.get(job.name)
-    if (!there) await maker.createQueue(job.name, wanted)
-    else if (
-      there.policy !== wanted.policy ||
-      there.expireInSeconds !== wanted.expireInSeconds ||
-      there.retryLimit !== wanted.retryLimit ||
-      there.deadLetter !== wanted.deadLetter
-    ) {
-      const { policy, ...changeable } = wanted
-      await maker.updateQueue(job.name, changeable)
-      // pg-boss would have the queue deleted for it, with all that waits in it: that goes by the policy of its own row.
-      await database.query('update pgboss.queue set policy = $2 where name = $1', [job.name, policy])
-    }
+  const started = async (): Promise<PgBoss> => {
+    const one = new PgBoss({
+      db: bossDatabase(database),
+      backend: database.kind,
+      schedule: false,
+      supervise: options.supervise,
+      migrate: true,
+      superviseIntervalSeconds: 10,
+      monitorIntervalSeconds: 10,
+      maintenanceIntervalSeconds: deletesEverySeconds,
+    })
+    one.on('error', options.onError)
+    await one.start()
+    return one
+  }
+  let boss = await started()
+  if (await makeQueues(boss, database, jobs)) {
+    // Anew, so that every queue is known to it: a send inside a transaction must not ask for it.
+    await boss.stop({ graceful: false, close: false })
+    boss = await started()
   }
   await indexKeys(database)
-  await maker.stop({ graceful: false, close: false })
   await joinCommits(database)
   // Here, where nobody holds a connection: a send within a transaction must not ask for another.
   const isDistributed = await database.isDistributed()
 
-  // Started anew so that every queue is cached: a send inside a transaction must not ask for it.
-  const boss = new PgBoss({
-    ...common,
-    supervise: options.supervise,
-    migrate: false,
-    superviseIntervalSeconds: 10,
-    monitorIntervalSeconds: 10,
-    maintenanceIntervalSeconds: deletesEverySeconds,
-  })
-  boss.on('error', options.onError)
-  await boss.start()
   const listeners: (() => void)[] = []
   const byName = new Map(jobs.map((job) => [job.name, job]))
   const completed = new Gathered<Ended, void>(
