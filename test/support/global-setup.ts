@@ -1,4 +1,6 @@
 /** Once a run: the migrated database that every test file starts from. */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
@@ -19,7 +21,20 @@ declare module 'vitest' {
   }
 }
 
+/** What tests compile in folders that are gone lies there for ever: beyond so much all is compiled anew. */
+const compiledAtMost = 15_000
+
+function boundCompiled(): void {
+  const cache = process.env.NODE_COMPILE_CACHE!
+  if (!existsSync(cache)) return
+  for (const each of readdirSync(cache)) {
+    const folder = join(cache, each)
+    if (readdirSync(folder).length > compiledAtMost) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  boundCompiled()
   const url = process.env.TEST_DATABASE_URL ?? null
   project.provide('postgresUrl', url)
   if (url) {
