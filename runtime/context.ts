@@ -73,6 +73,8 @@ export interface JobRunner {
 export interface Claim {
   /** Throws where the key is another's by now. */
   confirm(tx: Context): Promise<void>
+  /** The last statement of a transaction that has none; null: it needs none. */
+  closing(tx: Context): (() => Promise<void>) | null
 }
 
 /** Who acts: the creator of a key, or a job on behalf of who queued it. */
@@ -193,8 +195,9 @@ export class Context {
       })
       await guard?.(within)
       const done = await fn(within)
-      await this.actor.claim?.confirm(within)
-      closing = within.#closing?.()
+      const { claim } = this.actor
+      await claim?.confirm(within)
+      closing = (within.#closing ?? claim?.closing(within))?.()
       closing?.catch(() => undefined) // heard below
       return done
     }

@@ -1,4 +1,5 @@
 /** The server's own: settings, counts of rate limits, schedules of jobs, answers kept by their Idempotency-Key. */
+import type { Generated } from 'kysely'
 import type { Instant, Json, NullableJson, ServerPlace, StoreColumn } from './columns.ts'
 
 interface ServerSettingsRow {
@@ -26,6 +27,8 @@ interface IdempotencyKeysRow {
   status: number | null
   body: string | null
   headers: NullableJson
+  /** A transaction of it has committed, which did not keep the answer. */
+  has_written: Generated<boolean>
   /** When the claim was last renewed, by the database's clock. */
   claimed_at: Instant
   created_at: Instant

@@ -227,7 +227,7 @@ export class Gateway implements Shared {
     claim.end()
     const settled: Promise<unknown> =
       refusal.code === 'unavailable'
-        ? claim.giveBack(context)
+        ? claim.giveBack(context, error instanceof Refusal)
         : claim.keep(context, { ...answer, headers: {} })
     return settled
       .catch((failure) =>

@@ -46,15 +46,18 @@ export const stillRunning = (): Refusal =>
 export class Claim {
   readonly key: string
   readonly #hash: string
+  readonly #isOwn: boolean
   readonly #owner = randomUUID()
   /** On the machine's running clock. */
   #renewedAt = 0
   #renewal: NodeJS.Timeout | null = null
   #isKept = false
 
-  constructor(key: string, hash: string) {
+  /** `isOwn`: it is of an operation with transactions of its own, whose answer is kept after they have committed. */
+  constructor(key: string, hash: string, isOwn = false) {
     this.key = key
     this.#hash = hash
+    this.#isOwn = isOwn
   }
 
   /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
@@ -80,7 +83,7 @@ export class Claim {
     if (row.request_hash !== this.#hash) {
       throw refuse('conflict', 'This Idempotency-Key was used for another request: use a new one')
     }
-    if (row.status === null) return 'running'
+    if (row.status === null) return row.is_lost ? lostAnswer() : 'running'
     return {
       status: row.status,
       body: row.body ?? '',
@@ -90,12 +93,16 @@ export class Claim {
 
   /** Keeps the answer, as the last statement of the operation's transaction; throws where the key is another's now. */
   async keepAtLast(ctx: Context, answer: StoredAnswer): Promise<void> {
-    try {
-      await keptOrFailed(ctx, this.#stored(answer))
-    } catch (error) {
-      throw sqlState(error) === divisionByZero ? lost() : error
-    }
+    await this.#asOurs(keptOrFailed(ctx, this.#stored(answer)))
     this.#isKept = true
+  }
+
+  /**
+   * What a transaction that does not keep the answer ends with: from then on the request is never run again. Fails where
+   * the key is another's, or a crash of the database forgot the claim.
+   */
+  closing(tx: Context): (() => Promise<void>) | null {
+    return this.#isOwn ? () => this.#asOurs(noteWritten(tx, this.#named)) : null
   }
 
   /** Keeps the answer outside of any transaction. False: the key is another's now. */
@@ -105,9 +112,13 @@ export class Claim {
     return this.#isKept
   }
 
-  /** Gives the key back: what failed on our side may be sent again. */
-  async giveBack(ctx: Context): Promise<void> {
-    await givenBack(ctx, this.#named)
+  /**
+   * Gives the key back: what failed on our side may be sent again. Where it does not say so itself (`isRefused`) and
+   * something of it holds, the key answers that instead.
+   */
+  async giveBack(ctx: Context, isRefused = true): Promise<void> {
+    const given = await givenBack(ctx, { ...this.#named, isRefused })
+    if (given.length === 0 && !isRefused) await this.keep(ctx, lostAnswer())
   }
 
   /** Before a transaction commits: asks, and renews, where it is not sure any more that the key is ours. */
@@ -138,6 +149,14 @@ export class Claim {
     const renewed = await renewal(ctx, this.#named)
     if (renewed.length > 0) this.#renewedAt = askedAt
     return renewed.length > 0
+  }
+
+  async #asOurs(asked: Promise<unknown>): Promise<void> {
+    try {
+      await asked
+    } catch (error) {
+      throw sqlState(error) === divisionByZero ? lost() : error
+    }
   }
 
   get #named(): Named {
@@ -179,13 +198,18 @@ const taken = prepared(
           .columns(['store_id', 'key'])
           .doUpdateSet({
             ...{ ...claim, claimed_at: sql<Date>`excluded.claimed_at` },
-            ...{ status: null, body: null, headers: null },
+            ...{ status: null, body: null, headers: null, has_written: false },
           })
           .where((eb) =>
             eb.or([
-              eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
+              eb.and([
+                eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
+                // A clock that was moved leaves what runs alone.
+                eb.or([eb('idempotency_keys.status', 'is not', null), isLeaseOver]),
+              ]),
               eb.and([
                 eb('idempotency_keys.status', 'is', null),
+                eb('idempotency_keys.has_written', '=', false),
                 isLeaseOver,
                 eb('idempotency_keys.request_hash', '=', values.hash),
               ]),
@@ -197,10 +221,13 @@ const taken = prepared(
   { plan: 'noted' },
 )
 
+/** Its process died after a commit, before the answer was kept. */
+const isLost = sql<boolean>`has_written and statement_timestamp() - claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
+
 const before = prepared((db, values: { key: string }) =>
   db
     .selectFrom('idempotency_keys')
-    .select(['request_hash', 'status', 'body', 'headers'])
+    .select(['request_hash', 'status', 'body', 'headers', isLost.as('is_lost')])
     .where('key', '=', values.key),
 )
 
@@ -222,6 +249,20 @@ const keptOrFailed = prepared((db, values: Named & StoredText) =>
     .selectFrom('kept')
     .select(sql<number>`1 / count(*)`.as('kept')),
 )
+const noteWritten = prepared((db, values: Named) =>
+  db
+    .with('noted', (within) =>
+      within
+        .updateTable('idempotency_keys')
+        .set({ has_written: true })
+        .where('key', '=', values.key)
+        .where('owner', '=', values.owner)
+        .where('status', 'is', null)
+        .returning('key'),
+    )
+    .selectFrom('noted')
+    .select(sql<number>`1 / count(*)`.as('noted')),
+)
 const divisionByZero = '22012'
 
 const renewal = prepared((db, values: Named) =>
@@ -235,12 +276,13 @@ const renewal = prepared((db, values: Named) =>
     .returning('key'),
 )
 
-const givenBack = prepared((db, values: Named) =>
+const givenBack = prepared((db, values: Named & { isRefused: boolean }) =>
   db
     .deleteFrom('idempotency_keys')
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
     .where('status', 'is', null)
+    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isRefused}::boolean`]))
     .returning('key'),
 )
 
@@ -256,6 +298,15 @@ export const lost = (): Refusal =>
     'conflict',
     'This request was held up until another with its Idempotency-Key took over: send it again for the answer',
   )
+
+const lostAnswer = (): StoredAnswer => ({
+  status: 409,
+  body: refuse(
+    'conflict',
+    'What this Idempotency-Key was sent with was carried out, at least in part, and its answer was lost: read what it changed before you send it with another key',
+  ).body(),
+  headers: {},
+})
 
 const waitsMs = 10_000
 const firstLookMs = 25

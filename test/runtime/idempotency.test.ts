@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { Claim } from '#runtime/gateway/idempotency'
 import { type Operation, operation, type Section, section } from '#runtime/operation'
 import { loadedOperation } from '#runtime/registry/registry'
@@ -11,6 +12,8 @@ import { type Shop, store } from '#test/support/store'
 
 /** What a handler does between its write and its end; by the header-like `name` of the body. */
 const meanwhile = new Map<string, (ctx: Context) => Promise<void>>()
+/** The same, of what comes after its commit. */
+const afterwards = new Map<string, (ctx: Context) => Promise<unknown>>()
 const runs = new Map<string, number>()
 
 const made = (path: string, transaction: 'whole' | 'statement' | 'own'): Operation =>
@@ -38,6 +41,7 @@ const made = (path: string, transaction: 'whole' | 'statement' | 'own'): Operati
         if (transaction !== 'own') await act?.(tx)
       }
       await (transaction === 'own' ? ctx.transaction(write) : write(ctx))
+      if (run === 1) await afterwards.get(body.name)?.(ctx)
       return { run }
     },
   })
@@ -47,6 +51,7 @@ const statement = made('/made-up/statement', 'statement')
 const own = made('/made-up/own', 'own')
 const made_: Section = section({ title: 'Made up', description: 'Not there.', position: 99, order: [] })
 
+const takes = Claim.prototype.take
 const registry = await wholeRegistry()
 const options = {
   registry: {
@@ -175,6 +180,78 @@ describe('an answer is kept by who holds the key', () => {
     gate.resolve()
     expect((await first).status).toBe(409)
     expect(await tagsOf(name)).toEqual([`${name} 2`])
+  })
+
+  const forgotten = (ctx: Context, name: string) =>
+    ctx.db.deleteFrom('idempotency_keys').where('key', '=', `key-of-${name}`).execute()
+
+  test('own: a claim that a crash of the database forgot: what was to be committed does not hold', async () => {
+    const shop = await store(app)
+    const name = newName()
+    meanwhile.set(name, (ctx) => forgotten(ctx, name).then(() => {}))
+    expect((await call(shop, own, name)).status).toBe(409)
+    expect(await tagsOf(name)).toEqual([])
+    expect((await call(shop, own, name)).status).toBe(201)
+    expect(await tagsOf(name)).toEqual([`${name} 2`])
+  })
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('broken'))],
+    [
+      'cannot keep its answer',
+      async () => {
+        vi.spyOn(Claim.prototype, 'keep').mockRejectedValueOnce(new Error('The connection was lost'))
+      },
+    ],
+  ])('own: what %s after a commit is not run again', async (_how, act) => {
+    const shop = await store(app)
+    const name = newName()
+    afterwards.set(name, act)
+    expect((await call(shop, own, name)).status).toBe(503)
+    for (const _ of [1, 2]) {
+      const again = await call(shop, own, name)
+      expect([again.status, again.body.error.message]).toEqual([
+        409,
+        expect.stringMatching(/was carried out/),
+      ])
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+    }
+    expect(await tagsOf(name)).toEqual([`${name} 1`])
+  })
+
+  test('own: nor where its process died after a commit', async () => {
+    const shop = await store(app)
+    const name = newName()
+    const answered = Promise.withResolvers<void>()
+    afterwards.set(name, () => answered.promise)
+    const first = call(shop, own, name)
+    await expect.poll(() => tagsOf(name)).toEqual([`${name} 1`])
+    expect((await elsewhere(shop, own, name)).status).toBe(409)
+    await leaseRunsOut(name)
+    const second = await elsewhere(shop, own, name)
+    expect([second.status, await second.text()]).toEqual([409, expect.stringMatching(/was carried out/)])
+    answered.resolve()
+    expect((await first).status).toBe(201)
+    expect((await call(shop, own, name)).body).toEqual({ run: 1 })
+  })
+
+  test('own: what its handler refuses for now may be sent again, whatever it has committed', async () => {
+    const shop = await store(app)
+    const name = newName()
+    afterwards.set(name, () => Promise.reject(refuse('unavailable', 'The platform does not answer')))
+    expect((await call(shop, own, name)).status).toBe(503)
+    expect((await call(shop, own, name)).status).toBe(201)
+  })
+
+  test('a claim of which nobody heard is given back', async () => {
+    const shop = await store(app)
+    const name = newName()
+    vi.spyOn(Claim.prototype, 'take').mockImplementationOnce(async function (this: Claim, ctx) {
+      await takes.call(this, ctx)
+      throw new Error('The connection was lost')
+    })
+    expect((await call(shop, whole, name)).status).toBe(503)
+    expect((await call(shop, whole, name)).status).toBe(201)
   })
 
   test('a refusal or a failure of who lost the key neither answers for nor frees it', async () => {

@@ -9,6 +9,8 @@ export function makeContext(call: Call): void {
   const { access, gateway, operation, requestId, request } = call
   const isWrite = !operation!.spec.readOnly && access !== null
   const key = isWrite ? idempotencyKey(request.header('idempotency-key')) : null
+  const isOwn = operation!.spec.transaction === 'own'
+  const hash = key === null ? '' : requestHash(request.method, request.address, call.text)
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,
@@ -20,7 +22,7 @@ export function makeContext(call: Call): void {
       requestId,
       keyId: access?.keyId ?? null,
       idempotencyKey: key,
-      claim: key === null ? null : new Claim(key, requestHash(request.method, request.address, call.text)),
+      claim: key === null ? null : new Claim(key, hash, isOwn),
       access,
     },
     gateway.services.log,
