@@ -75,6 +75,8 @@ export interface Claim {
   confirm(tx: Context): Promise<void>
   /** The last statement of a transaction that has none; null: it needs none. */
   closing(tx: Context): (() => Promise<void>) | null
+  /** Whoever runs the request again finds by its key what was done. */
+  resumes(): void
 }
 
 /** Who acts: the creator of a key, or a job on behalf of who queued it. */
@@ -146,6 +148,14 @@ export class Context {
   /** What sections give each other (`wiring.ts`). */
   get wired(): Wired {
     return this.services.wired
+  }
+  /**
+   * The request's Idempotency-Key, for a handler that finds by it what an earlier run of the same request has done: such
+   * a request is run again where its answer was lost.
+   */
+  get resumeKey(): string | null {
+    this.actor.claim?.resumes()
+    return this.actor.idempotencyKey ?? null
   }
   get inTransaction(): boolean {
     return this.#transaction !== null

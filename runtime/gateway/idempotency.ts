@@ -46,7 +46,8 @@ export const stillRunning = (): Refusal =>
 export class Claim {
   readonly key: string
   readonly #hash: string
-  readonly #isOwn: boolean
+  /** Its transactions say that they have committed: where its answer is lost it is not run again. */
+  #isMarked: boolean
   readonly #owner = randomUUID()
   /** On the machine's running clock. */
   #renewedAt = 0
@@ -57,7 +58,7 @@ export class Claim {
   constructor(key: string, hash: string, isOwn = false) {
     this.key = key
     this.#hash = hash
-    this.#isOwn = isOwn
+    this.#isMarked = isOwn
   }
 
   /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
@@ -102,7 +103,11 @@ export class Claim {
    * the key is another's, or a crash of the database forgot the claim.
    */
   closing(tx: Context): (() => Promise<void>) | null {
-    return this.#isOwn ? () => this.#asOurs(noteWritten(tx, this.#named)) : null
+    return this.#isMarked ? () => this.#asOurs(noteWritten(tx, this.#named)) : null
+  }
+
+  resumes(): void {
+    this.#isMarked = false
   }
 
   /** Keeps the answer outside of any transaction. False: the key is another's now. */

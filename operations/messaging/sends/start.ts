@@ -60,7 +60,7 @@ export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText>
 
 /** The same request with the same Idempotency-Key is the same message, also after a crash. */
 function requestKeyOf(ctx: Context, { purpose, phone, content }: SingleSend): string | null {
-  const key = ctx.actor.idempotencyKey
+  const key = ctx.resumeKey
   return key ? sha256(JSON.stringify([key, purpose, phone, content])) : null
 }
 
