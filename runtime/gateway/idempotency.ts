@@ -32,8 +32,9 @@ export function idempotencyKey(header: string | undefined, atLeast = 1): string 
   return header
 }
 
-export const requestHash = (method: string, address: string, body: string): string =>
-  sha256(`${method}\n${address}\n${body}`)
+/** `condition`: with another one it is another request, whose answer is not that of before. */
+export const requestHash = (method: string, address: string, body: string, condition?: string): string =>
+  sha256(`${method}\n${address}\n${body}${condition === undefined ? '' : `\n${condition}`}`)
 
 export const stillRunning = (): Refusal =>
   refuse('conflict', 'The first request with this Idempotency-Key is still running')

@@ -242,6 +242,26 @@ describe('Idempotency-Key', () => {
     expect((await shop.call(addOptOut, taken)).headers.get('idempotency-replayed')).toBe('true')
   })
 
+  test('another If-Match is another request; what has no body has no type the second time either', async () => {
+    const shop = await store(app)
+    const list = await shop.request('POST', '/campaigns/lists', { body: { name: 'First' } })
+    const path = `/campaigns/lists/${list.body.id}`
+    const key = { 'idempotency-key': 'rename' }
+    const put = (tag: string, headers: Record<string, string>) =>
+      shop.request('PUT', path, { body: { name: 'Second' }, headers: { ...headers, 'if-match': tag } })
+    const tag = list.headers.get('etag')!
+    expect((await put('"stale"', key)).status).toBe(409)
+    const other = await put(tag, key)
+    expect([other.status, other.body.error.message]).toEqual([409, expect.stringMatching(/another request/)])
+    expect((await put(tag, { 'idempotency-key': 'anew' })).status).toBe(200)
+    const gone = () => shop.request('DELETE', path, { headers: { 'idempotency-key': 'gone' } })
+    for (const replayed of [null, 'true']) {
+      const { status, headers } = await gone()
+      const told = [status, headers.get('content-type'), headers.get('idempotency-replayed')]
+      expect(told).toEqual([204, null, replayed])
+    }
+  })
+
   test('of twenty at once one runs, none runs twice', async () => {
     const shop = await store(app)
     const input = { body: { phone: phone() }, headers: { 'idempotency-key': 'burst' } }

@@ -10,7 +10,8 @@ export function makeContext(call: Call): void {
   const isWrite = !operation!.spec.readOnly && access !== null
   const key = isWrite ? idempotencyKey(request.header('idempotency-key')) : null
   const isOwn = operation!.spec.transaction === 'own'
-  const hash = key === null ? '' : requestHash(request.method, request.address, call.text)
+  const hash =
+    key === null ? '' : requestHash(request.method, request.address, call.text, request.header('if-match'))
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,

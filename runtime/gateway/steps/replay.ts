@@ -13,8 +13,10 @@ export function replay(call: Call): Promise<void> | void {
       if (!stored) return
       call.claim = null
       if (stored === 'running') throw stillRunning()
-      const headers = { ...call.headers, ...stored.headers, 'idempotency-replayed': 'true' }
-      call.answer = { status: stored.status, body: stored.body, headers }
+      const { status, body } = stored
+      const headers = Object.assign(call.headers, stored.headers, { 'idempotency-replayed': 'true' })
+      if (body === '') delete headers['content-type']
+      call.answer = { status, body, headers }
     },
     (error) => {
       if (error instanceof Refusal) call.claim = null
