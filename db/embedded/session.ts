@@ -1,9 +1,8 @@
 /** Opens PGlite itself, which is one session of PostgreSQL. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { makePrivate } from '../private-folder.ts'
+import { emptyDatabase, hasDatabase, makeDatabase } from './making.ts'
 import { PreparingPglite } from './pglite.ts'
 
 /** Values arrive as from our other driver: bigint as number, date as text, numeric as text, instants as Date. */
@@ -24,8 +23,12 @@ const startSettings = ['-c', 'shared_buffers=16MB', '-c', 'timezone=UTC', '-c', 
  * its makers publish it, in a fifth of the time that `initdb` takes.
  */
 export async function openSession(dataDir: string, snapshot?: Blob): Promise<PreparingPglite> {
-  if (!dataDir.startsWith('memory:')) makePrivate(dataDir)
-  const start = snapshot ?? (existsSync(join(dataDir, 'PG_VERSION')) ? undefined : await emptyDatabase())
+  const isInMemory = dataDir.startsWith('memory:')
+  if (!isInMemory) {
+    if (!snapshot && !hasDatabase(dataDir)) await makeDatabase(dataDir)
+    makePrivate(dataDir)
+  }
+  const start = snapshot ?? (isInMemory ? await emptyDatabase() : undefined)
   const session = new PreparingPglite({
     dataDir,
     ...(start ? { loadDataDir: start } : {}),
@@ -35,9 +38,4 @@ export async function openSession(dataDir: string, snapshot?: Blob): Promise<Pre
   })
   await session.waitReady
   return session
-}
-
-async function emptyDatabase(): Promise<Blob> {
-  const prepopulated = await import('@electric-sql/pglite-prepopulatedfs')
-  return prepopulated.dataDir()
 }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { SettingsError } from '#runtime/server/settings'
 
 export type FolderRole = 'gateway' | 'worker' | 'command'
 
@@ -31,11 +32,12 @@ const writtenWithinMs = 5000
 /** Locks of this very process, which has one pid for all. */
 const own = new Set<string>()
 
-/** Takes the folder, or answers who has it. Of several at once one gets it. */
+/** Takes the folder, or answers who has it. Of several at once one gets it. `mayTake` throws where this process may not. */
 export async function takeFolder(
   folder: string,
   role: FolderRole,
   socket: string | null,
+  mayTake: () => void = () => {},
 ): Promise<{ lock: FolderLock } | { holder: FolderHolder | null }> {
   for (;;) {
     const last = generations(folder).at(-1) ?? 0
@@ -45,6 +47,7 @@ export async function takeFolder(
       if (found === 'unwritten') return { holder: null }
       if (found && (await isAlive(found))) return { holder: found }
     }
+    mayTake()
     const lock = makeLock(folder, last + 1, {
       pid: process.pid,
       born: bornAt(process.pid),
@@ -61,7 +64,8 @@ function makeLock(folder: string, generation: number, holder: FolderHolder): Fol
   const path = join(folder, `${prefix}${generation}`)
   let file: number
   try {
-    file = openSync(path, 'wx', 0o600)
+    // Others may read who has it: nothing in it is a secret.
+    file = openSync(path, 'wx', 0o644)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return null
     throw error
@@ -104,7 +108,10 @@ function readHolder(folder: string, generation: number): FolderHolder | 'gone' |
     }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 'gone'
-    throw error
+    if (!isDenied(error)) throw error
+    throw new SettingsError(
+      `DATA_DIR: another user's command or server left ${path}, which this one may not read: where none of theirs runs any more, remove it`,
+    )
   }
 }
 
@@ -156,8 +163,10 @@ function remove(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    // One that is another user's, where that matters, may stay: the highest counts.
+    if (codeOf(error) !== 'ENOENT' && !isDenied(error)) throw error
   }
 }
 
+const isDenied = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code

@@ -2,7 +2,6 @@
  * The embedded database of `DATA_DIR`, for any number of processes: one has it open, the server above all, and serves
  * it on a socket; the others connect there.
  */
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '#db/database'
@@ -37,11 +36,14 @@ export async function openEmbedded(
   role: FolderRole = 'command',
 ): Promise<OpenedDatabase> {
   const { dataDir } = settings
-  makeFolder(dataDir)
+  await told(dataDir, () => makeDataDir(dataDir))
+  // A server on PostgreSQL never needs it.
+  const { requireOwner, requireUsable } = await import('./embedded-folder.ts')
+  requireUsable(dataDir)
   const socket = role === 'command' ? null : socketPath(dataDir)
   const until = performance.now() + waitsMs
   for (;;) {
-    const taken = await takeFolder(dataDir, role, socket)
+    const taken = await told(dataDir, () => takeFolder(dataDir, role, socket, () => requireOwner(dataDir)))
     if ('lock' in taken) return own(dataDir, socket, taken.lock)
     const { holder } = taken
     if (role === 'gateway' && holder?.role === 'gateway') throw inUse(dataDir, holder, 'stop it first')
@@ -53,9 +55,9 @@ export async function openEmbedded(
 }
 
 /** The embedded database itself says nothing of why it cannot be there. */
-function makeFolder(dataDir: string): void {
+async function told<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    makeDataDir(dataDir)
+    return await work()
   } catch (error) {
     const why = whyNotWritten(error, dataDir)
     throw why === null ? error : new SettingsError(why)
@@ -65,7 +67,11 @@ function makeFolder(dataDir: string): void {
 async function own(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
   let database: Database | null = null
   try {
-    database = await openFolder(dataDir)
+    database = await told(dataDir, async () => {
+      const { settleUnfinished } = await import('./embedded-folder.ts')
+      settleUnfinished(dataDir)
+      return openPglite({ dataDir: join(dataDir, 'db') })
+    })
     const served = socket === null ? null : await serve(database, socket, dataDir)
     const opened = database
     let closed: Promise<void> | undefined
@@ -97,17 +103,6 @@ async function serve(
 ): Promise<{ close(): Promise<void> }> {
   const { serveSocket } = await import('./embedded-socket.ts')
   return serveSocket(database.pglite!, socket, dataDir)
-}
-
-/** What was killed while it made a database leaves one that looks whole: it is made anew, for nothing is in it yet. */
-async function openFolder(dataDir: string): Promise<Database> {
-  const folder = join(dataDir, 'db')
-  const unfinished = join(dataDir, 'db.unfinished')
-  if (existsSync(unfinished)) rmSync(folder, { recursive: true, force: true })
-  if (!existsSync(folder)) writeFileSync(unfinished, '')
-  const database = await openPglite({ dataDir: folder })
-  rmSync(unfinished, { force: true })
-  return database
 }
 
 /**

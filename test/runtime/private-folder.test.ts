@@ -1,5 +1,5 @@
 /** Who on the machine may enter the folders that rows and files lie in. */
-import {
+import fs, {
   chmodSync,
   chownSync,
   existsSync,
@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -61,4 +62,28 @@ test('a group keeps what it has where it is to; a folder of another user is left
   chownSync(others, 12345, 12345)
   makePrivate(others)
   expect(modeOf(others)).toBe('755')
+})
+
+test('a file system that knows no modes ends no start; another fault does', () => {
+  const folder = join(root, 'modeless')
+  mkdirSync(folder)
+  chmodSync(folder, 0o755)
+  const fails = (code: string): void => {
+    fs.chmodSync = () => {
+      throw Object.assign(new Error('no modes'), { code })
+    }
+    syncBuiltinESMExports()
+  }
+  const real = fs.chmodSync
+  try {
+    for (const code of ['EPERM', 'ENOTSUP']) {
+      fails(code)
+      makePrivate(folder)
+    }
+    fails('EIO')
+    expect(() => makePrivate(folder)).toThrow('no modes')
+  } finally {
+    fs.chmodSync = real
+    syncBuiltinESMExports()
+  }
 })

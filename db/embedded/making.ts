@@ -1,0 +1,86 @@
+/** Makes the database of a folder that has none: the empty one that PGlite's makers publish, all of it or nothing. */
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+
+/** PGlite, too, takes what has this file for a database. Only one that is not there is none: others throw. */
+const version = 'PG_VERSION'
+
+export const hasDatabase = (folder: string): boolean =>
+  statSync(join(folder, version), { throwIfNoEntry: false }) !== undefined
+
+export async function emptyDatabase(): Promise<Blob> {
+  const prepopulated = await import('@electric-sql/pglite-prepopulatedfs')
+  return prepopulated.dataDir()
+}
+
+/**
+ * It gets its name once it is whole, so what a killed process leaves is never taken for one; that is `<folder>.new`,
+ * and nothing else is removed. `folder` is not there, or has nothing in it.
+ */
+export async function makeDatabase(folder: string): Promise<void> {
+  const making = `${resolve(folder)}.new`
+  const entries = await unpacked(await emptyDatabase())
+  rmSync(making, { recursive: true, force: true })
+  mkdirSync(dirname(making), { recursive: true })
+  mkdirSync(making, { mode: 0o700 })
+  try {
+    write(entries, making)
+    try {
+      renameSync(making, folder)
+      return
+    } catch (error) {
+      if (!isMount(error)) throw error
+    }
+    write(entries, folder)
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}
+
+/** A volume cannot be replaced, and may have a `lost+found`. */
+const isMount = (error: unknown): boolean =>
+  ['EBUSY', 'ENOTEMPTY', 'EEXIST', 'EXDEV'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+interface Entry {
+  name: string
+  /** Null: a folder. */
+  data: Buffer | null
+}
+
+/** What makes it a database comes last. */
+function write(entries: readonly Entry[], folder: string): void {
+  const isLast = ({ name }: Entry): boolean => name === version
+  for (const { name, data } of [...entries.filter((each) => !isLast(each)), ...entries.filter(isLast)]) {
+    const path = join(folder, name)
+    if (data === null) mkdirSync(path, { recursive: true })
+    else writeFileSync(path, data)
+  }
+}
+
+const block = 512
+const kinds = { file: ['0', '\0'], folder: '5' }
+
+/** A gzipped tar of files and folders; anything else in it is a fault, since nothing of it may be missing. */
+async function unpacked(archive: Blob): Promise<Entry[]> {
+  const tar: Buffer = await promisify(gunzip)(Buffer.from(await archive.arrayBuffer()))
+  const entries: Entry[] = []
+  for (let at = 0; tar[at]; ) {
+    const text = (from: number, length: number): string =>
+      tar.toString('utf8', at + from, at + from + length).replace(/\0.*$/s, '')
+    const kind = tar.toString('latin1', at + 156, at + 157)
+    const size = Number.parseInt(text(124, 12), 8)
+    const isFile = kinds.file.includes(kind)
+    const from = at + block
+    if ((!isFile && kind !== kinds.folder) || !(from + size <= tar.length)) {
+      throw new Error(
+        'The empty database of @electric-sql/pglite-prepopulatedfs cannot be read: install it anew',
+      )
+    }
+    const name = join(text(345, 155), text(0, 100)).replace(/^\//, '')
+    entries.push({ name, data: isFile ? tar.subarray(from, from + size) : null })
+    at = from + Math.ceil(size / block) * block
+  }
+  return entries
+}
