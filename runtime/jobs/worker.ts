@@ -47,8 +47,7 @@ const notLooked: Claim = { started: 0, isIdle: false }
 
 interface Running {
   job: Job
-  id: string
-  retryCount: number
+  fetched: FetchedJob
   isAwaited: boolean
   /** It is to end. */
   abort: AbortController
@@ -232,8 +231,7 @@ export class Worker {
   #begin(job: Job, fetched: FetchedJob, behind: Promise<string[]>): void {
     const running: Running = {
       job,
-      id: fetched.id,
-      retryCount: fetched.retryCount,
+      fetched,
       isAwaited: fetched.priority >= 0,
       abort: new AbortController(),
       taken: new AbortController(),
@@ -270,7 +268,7 @@ export class Worker {
     try {
       if ((await behind).includes(fetched.id)) {
         const ms = this.#loop ? postponedMs : postponedInDrainMs
-        await queue.postpone(fetched.id, ms / 1000)
+        await queue.postpone(job.name, fetched, ms / 1000)
         return
       }
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
@@ -295,7 +293,7 @@ export class Worker {
         if (taken.signal.reason instanceof JobLost) {
           log.warn('it was given to another worker, having said nothing for too long')
         } else if (this.#stopping && abort.signal.aborted) {
-          await queue.handBack(fetched.id)
+          await queue.handBack(job.name, fetched)
         } else if (waitMs !== null) {
           log.warn({ err: error, waitMs }, 'it waits for a provider')
           this.#metrics.observeJob(job.name, 'waiting', performance.now() - startedAt)
@@ -347,8 +345,7 @@ export class Worker {
   async #heartbeat(): Promise<void> {
     try {
       for (const running of this.#running) {
-        const { job, id, retryCount } = running
-        const isOurs = await this.#services.queue.touch(job.name, { id, retryCount })
+        const isOurs = await this.#services.queue.touch(running.job.name, running.fetched)
         if (!isOurs && this.#running.has(running)) running.taken.abort(new JobLost())
       }
     } catch (error) {

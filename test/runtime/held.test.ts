@@ -178,7 +178,9 @@ test('when nothing was heard of it for too long: who has it now goes on with it'
   await worker.stop()
   expect(await stateOf(jobId)).toBe('active')
   expect(lines.filter(({ level }) => level >= 40).map(({ level }) => level)).toEqual([40])
-  await app.services.queue.handBack(jobId)
+  await app.database.query(`update pgboss.job set state = 'retry', start_after = started_on where id = $1`, [
+    jobId,
+  ])
   act = async () => {}
   await app.drainJobs()
 })
