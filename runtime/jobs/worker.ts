@@ -123,6 +123,7 @@ export class Worker {
   }
 
   async #rest(): Promise<void> {
+    if (this.#stopping) return
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
@@ -215,10 +216,15 @@ export class Worker {
   /** As many of a queue as there is room for. */
   async #take(name: string, which: 'awaited' | 'any', room: number): Promise<number> {
     const atMost = Math.min(room, this.#room(name))
-    if (atMost <= 0) return 0
+    if (atMost <= 0 || this.#stopping) return 0
     const job = this.#jobs.get(name)!
     const { queue } = this.#services
     const fetched = await queue.fetch(name, atMost, which)
+    if (this.#stopping) {
+      // It may have hung for longer than anybody waits for what would begin now.
+      await Promise.all(fetched.map((run) => queue.handBack(name, run)))
+      return 0
+    }
     const keyed = fetched.filter(({ mayBeBehind }) => mayBeBehind)
     const behind = queue.behindAnother(
       name,

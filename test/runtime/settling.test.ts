@@ -258,3 +258,34 @@ test('what is said of a run twice counts once', async () => {
   expect(await rowOf(jobId)).toEqual({ state: 'failed', tries: 0 })
   expect(await queue.fetch('failed-jobs', 5, 'any')).toMatchObject([{ sourceOutput: { message: 'once' } }])
 })
+
+test('what a worker that stops has claimed late does not begin', async () => {
+  const { jobId } = await ctx.queue(acting.handle, {})
+  const asked = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const handedBack = Promise.withResolvers<void>()
+  const { worker } = workerOf(
+    {
+      async fetch(...of) {
+        const fetched = await queue.fetch(...of)
+        asked.resolve()
+        await goOn.promise
+        return fetched
+      },
+      async handBack(...run) {
+        await queue.handBack(...run)
+        handedBack.resolve()
+      },
+    },
+    { finishMs: 20 },
+  )
+  await worker.start()
+  await asked.promise
+  await worker.stop()
+  expect(await rowOf(jobId)).toEqual({ state: 'active', tries: 0 })
+  goOn.resolve()
+  await handedBack.promise
+  expect([await rowOf(jobId), runs]).toEqual([{ state: 'retry', tries: 0 }, 0])
+  await app.drainJobs()
+  expect([await rowOf(jobId), runs]).toEqual([{ state: 'completed', tries: 0 }, 1])
+})
