@@ -45,3 +45,27 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', refuse))
   return either
 }
+
+interface Times {
+  timeoutSeconds: number
+  jobGraceMs: number
+  abort: AbortController
+  taken: AbortController
+}
+
+/** Asks a run to end when its time is over, and takes the job from it a little later. */
+export async function inTime<T>(
+  run: Promise<T>,
+  { timeoutSeconds, jobGraceMs, abort, taken }: Times,
+): Promise<T> {
+  let timer = setTimeout(() => {
+    const error = new Error(`took longer than ${timeoutSeconds} seconds`)
+    abort.abort(error)
+    timer = setTimeout(() => taken.abort(error), jobGraceMs)
+  }, timeoutSeconds * 1000)
+  try {
+    return await untilAborted(run, taken.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

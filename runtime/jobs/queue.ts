@@ -12,7 +12,7 @@ import { currentTrace, type Trace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
 import { bossDatabase, indexKeys, makeQueues } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
-import { claim, completeRuns, dueQueues, unfinishedJobs } from './statements.ts'
+import { claim, completeRuns, dueQueues, putBackRun, touchRun, unfinishedJobs } from './statements.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -36,6 +36,8 @@ export interface FetchedJob {
   id: string
   data: Envelope
   retryCount: number
+  /** Of this claim alone: a job that was put back keeps its tries. */
+  begunAt: string
   retryLimit: number
   /** Below 0 in the background. */
   priority: number
@@ -49,8 +51,8 @@ export interface FetchedJob {
   sourceOutput: unknown
 }
 
-/** Of one run: the same job tried again is another. */
-export type Run = Pick<FetchedJob, 'id' | 'retryCount'>
+/** Of one run: the same job tried again, or put back and claimed again, is another. */
+export type Run = Pick<FetchedJob, 'id' | 'retryCount' | 'begunAt'>
 
 export interface DueQueue {
   name: string
@@ -84,15 +86,16 @@ export interface Queue {
   fetch(name: string, atMost: number, which: 'awaited' | 'any'): Promise<FetchedJob[]>
   /** Those that end together are written together, of whichever queues. */
   complete(name: string, run: Run): Promise<void>
+  /** As all that is said of a run: nothing where the job is this run's no longer. Said twice, it counts once. */
   fail(name: string, run: Run, reason: string): Promise<void>
   /** Says that a running job is alive; false where it is this run's no longer. */
   touch(name: string, run: Run): Promise<boolean>
   /** Puts a running job back as it was, its tries uncounted. */
-  handBack(id: string): Promise<void>
+  handBack(name: string, run: Run): Promise<void>
   /** The ids of those of these running jobs before which another of their key began to run. */
   behindAnother(name: string, ids: readonly string[]): Promise<string[]>
   /** Puts a running job back to wait a while, its tries uncounted. */
-  postpone(id: string, seconds: number): Promise<void>
+  postpone(name: string, run: Run, seconds: number): Promise<void>
   /** Jobs of a store, or of all, that wait for a provider (`waitForProvider`) are due. */
   bringForward(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
   /**
@@ -168,10 +171,11 @@ export async function openQueue(
         inOrder.map(({ name }) => name),
         inOrder.map(({ id }) => id),
         inOrder.map(({ retryCount }) => retryCount),
+        inOrder.map(({ begunAt }) => begunAt),
       ])
       return runs.map(() => undefined)
     },
-    ({ id, retryCount }) => `${id}:${retryCount}`,
+    ({ id, retryCount, begunAt }) => `${id}:${retryCount}:${begunAt}`,
   )
 
   /** Queued in the background since PostgreSQL was told. */
@@ -255,16 +259,16 @@ export async function openQueue(
       // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
       return database.pglite ? jobs : jobs.map((job) => ({ ...job, mayBeBehind: job.singletonKey !== null }))
     },
-    complete: (name, { id, retryCount }) => completed.ask({ name, id, retryCount }),
-    async fail(name, { id, retryCount }, reason) {
-      await boss.fail(name, { id, retryCount }, { message: reason })
+    complete: (name, { id, retryCount, begunAt }) => completed.ask({ name, id, retryCount, begunAt }),
+    async fail(name, run, reason) {
+      // pg-boss goes by the tries alone. Touched just now, it is nobody else's before that is done.
+      if (!(await touch(name, run))) return
+      const { id, retryCount } = run
+      // Its column takes no zero and no half of a character.
+      await boss.fail(name, { id, retryCount }, { message: reason.toWellFormed().replaceAll('\0', '') })
     },
-    async touch(name, { id, retryCount }) {
-      // Its types leave out what it answers.
-      const { affected } = (await boss.touch(name, { id, retryCount })) as { affected: number }
-      return affected > 0
-    },
-    handBack: (id) => postpone(id, 0),
+    touch,
+    handBack: (name, run) => postpone(name, run, 0),
     postpone,
     async behindAnother(name, ids) {
       if (ids.length === 0) return []
@@ -284,18 +288,19 @@ export async function openQueue(
       else await database.query(query, [storeId])
       for (const listener of listeners) listener()
     },
-    async waitForProvider(name, { id, retryCount, singletonKey }, seconds) {
+    async waitForProvider(name, run, seconds) {
+      const { id, retryCount, begunAt, singletonKey } = run
       if (singletonKey) {
         const others = await database.query(
           `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state < 'active' and id <> $3 limit 1`,
           [name, singletonKey, id],
         )
         if (others.length > 0) {
-          await completed.ask({ name, id, retryCount })
+          await completed.ask({ name, id, retryCount, begunAt })
           return
         }
       }
-      await postpone(id, seconds)
+      await postpone(name, run, seconds)
     },
     async advance(milliseconds, { keepDue = false } = {}) {
       await database.query(
@@ -318,14 +323,12 @@ export async function openQueue(
     stop: () => boss.stop({ graceful: false, close: false }),
   }
 
-  async function postpone(id: string, seconds: number): Promise<void> {
-    // As `retry`, of which a key may have one beside the one that waits; its tries stay uncounted.
-    await database.query(
-      `update pgboss.job set state = 'retry', started_on = null, heartbeat_on = null,
-         start_after = now() + $2::float8 * interval '1 second'
-       where id = $1 and state = 'active'`,
-      [id, seconds],
-    )
+  async function touch(name: string, { id, retryCount, begunAt }: Run): Promise<boolean> {
+    return (await database.query(touchRun, [name, id, retryCount, begunAt])).length > 0
+  }
+
+  async function postpone(name: string, { id, retryCount, begunAt }: Run, seconds: number): Promise<void> {
+    await database.query(putBackRun, [name, id, retryCount, begunAt, seconds])
   }
 
   /** Those of these keys that wait for later are due now. */

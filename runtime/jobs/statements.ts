@@ -40,6 +40,9 @@ export const dueQueues = `with recursive waiting as (
 export const unfinishedJobs = `select count(*)::int as jobs from pgboss.job j
   where j.name = any($1::text[]) and ${unfinished('$2')}`
 
+/** When a run was claimed, to the microsecond, whatever the session's zone and style of dates. */
+const begunAt = 'extract(epoch from j.started_on)::text'
+
 /**
  * As pg-boss claims jobs of our policies. Its own statement has the name and the number in its text and answers every
  * column: planned anew for each queue, it takes four times as long. The name comes along with the id: said as `$1` again,
@@ -53,7 +56,8 @@ export const claim = `with next as (
   update pgboss.job j set state = 'active', started_on = now(), heartbeat_on = now(),
     retry_count = case when j.started_on is not null then j.retry_count + 1 else j.retry_count end
   from next where j.name = next.name and j.id = next.id
-  returning j.id, j.data, j.retry_count as "retryCount", j.retry_limit as "retryLimit", j.priority,
+  returning j.id, j.data, j.retry_count as "retryCount", ${begunAt} as "begunAt",
+    j.retry_limit as "retryLimit", j.priority,
     j.singleton_key as "singletonKey", j.singleton_key is not null and exists (
       select 1 from pgboss.job other where other.name = $1 and other.singleton_key = j.singleton_key
         and other.state <= 'active' and other.id <> j.id) as "mayBeBehind",
@@ -64,5 +68,24 @@ export const claim = `with next as (
  * and the state as a text fits no index: the plan made while the table is empty would read all of it, for ever.
  */
 export const completeRuns = `update pgboss.job j set state = 'completed', completed_on = now(), output = null
-  from (select * from unnest($1::text[], $2::uuid[], $3::int[]) limit cardinality($1::text[])) as ended(name, id, retry_count)
-  where j.name = ended.name and j.id = ended.id and j.retry_count = ended.retry_count and j.state::text = 'active'`
+  from (select * from unnest($1::text[], $2::uuid[], $3::int[], $4::text[]) limit cardinality($1::text[]))
+    as ended(name, id, retry_count, begun_at)
+  where j.name = ended.name and j.id = ended.id and j.retry_count = ended.retry_count
+    and ${begunAt} = ended.begun_at and j.state::text = 'active'`
+
+/** Name, id, tries and claim of a run that has its job still. What was put back and claimed anew has the same tries. */
+const isTheRun = `j.name = $1 and j.id = $2::uuid and j.retry_count = $3::int and ${begunAt} = $4::text
+  and j.state::text = 'active'`
+
+const inSeconds = `now() + $5::float8 * interval '1 second'`
+
+export const touchRun = `update pgboss.job j set heartbeat_on = now() where ${isTheRun} returning j.id`
+
+/**
+ * For so many seconds. As `retry`, of which a key may have one beside the one that waits; its tries stay uncounted. It is
+ * due later than it was claimed, on a clock that stands still too: so its next claim is no other's twin.
+ */
+export const putBackRun = `update pgboss.job j set state = 'retry', started_on = null, heartbeat_on = null,
+    start_after = case when ${inSeconds} > j.started_on then ${inSeconds}
+      else j.started_on + interval '1 microsecond' end
+  where ${isTheRun}`

@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Logger } from 'pino'
 import { settled } from '#db/citus/settled'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
@@ -13,9 +14,10 @@ import type { Metrics } from '#runtime/server/metrics'
 import { within } from '#runtime/trace'
 import { heartbeatSeconds } from './boss.ts'
 import { runEverywhere } from './everywhere.ts'
-import { givenUp, reasonOf } from './given-up.ts'
-import { untilAborted, whileHeld } from './held.ts'
+import { givenUp, tellingOf } from './given-up.ts'
+import { inTime, whileHeld } from './held.ts'
 import type { FetchedJob } from './queue.ts'
+import { type Outcome, settle } from './settling.ts'
 
 const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
@@ -35,8 +37,15 @@ export interface WorkerTimes {
   jobGraceMs: number
   /** Between two signs of life. */
   beatMs: number
+  /** Until what became of a job is recorded anew. */
+  againMs: number
 }
-const usualTimes: WorkerTimes = { finishMs, jobGraceMs, beatMs: (heartbeatSeconds * 1000) / 4 }
+const usualTimes: WorkerTimes = {
+  finishMs,
+  jobGraceMs,
+  beatMs: (heartbeatSeconds * 1000) / 4,
+  againMs: 1000,
+}
 
 interface Claim {
   started: number
@@ -47,8 +56,7 @@ const notLooked: Claim = { started: 0, isIdle: false }
 
 interface Running {
   job: Job
-  id: string
-  retryCount: number
+  fetched: FetchedJob
   isAwaited: boolean
   /** It is to end. */
   abort: AbortController
@@ -70,6 +78,8 @@ export class Worker {
   #loop: Promise<void> | null = null
   #beat: NodeJS.Timeout | null = null
   #stopping = false
+  /** Its time to stop is over. */
+  readonly #over = new AbortController()
   #wake: (() => void) | null = null
   ran = 0
   failed = 0
@@ -113,6 +123,7 @@ export class Worker {
   }
 
   async #rest(): Promise<void> {
+    if (this.#stopping) return
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
@@ -205,10 +216,15 @@ export class Worker {
   /** As many of a queue as there is room for. */
   async #take(name: string, which: 'awaited' | 'any', room: number): Promise<number> {
     const atMost = Math.min(room, this.#room(name))
-    if (atMost <= 0) return 0
+    if (atMost <= 0 || this.#stopping) return 0
     const job = this.#jobs.get(name)!
     const { queue } = this.#services
     const fetched = await queue.fetch(name, atMost, which)
+    if (this.#stopping) {
+      // It may have hung for longer than anybody waits for what would begin now.
+      await Promise.all(fetched.map((run) => queue.handBack(name, run)))
+      return 0
+    }
     const keyed = fetched.filter(({ mayBeBehind }) => mayBeBehind)
     const behind = queue.behindAnother(
       name,
@@ -232,8 +248,7 @@ export class Worker {
   #begin(job: Job, fetched: FetchedJob, behind: Promise<string[]>): void {
     const running: Running = {
       job,
-      id: fetched.id,
-      retryCount: fetched.retryCount,
+      fetched,
       isAwaited: fetched.priority >= 0,
       abort: new AbortController(),
       taken: new AbortController(),
@@ -241,16 +256,35 @@ export class Worker {
     }
     this.#running.add(running)
     const { trace = null } = fetched.data
-    running.done = within(trace, () => this.#execute(running, fetched, behind)).finally(() => {
+    running.done = within(trace, () => this.#execute(running, behind)).finally(() => {
       this.#running.delete(running)
       this.#wake?.()
     })
   }
 
-  async #execute(running: Running, fetched: FetchedJob, behind: Promise<string[]>): Promise<void> {
-    const { job, abort, taken } = running
-    const { queue } = this.#services
+  /** Until it is recorded what became of it, its heartbeat goes on. */
+  async #execute(running: Running, behind: Promise<string[]>): Promise<void> {
+    const { job, fetched } = running
     const startedAt = performance.now()
+    const { requestId } = fetched.data
+    const log = this.#services.log.child({ job: job.name, jobId: fetched.id, requestId })
+    const outcome = await this.#outcome(running, behind, log)
+    if (outcome.is === 'completed') this.ran += 1
+    if (outcome.is === 'failed') this.failed += 1
+    if (outcome.is !== 'putBack' && outcome.is !== 'lost') {
+      this.#metrics.observeJob(job.name, outcome.is, performance.now() - startedAt)
+    }
+    const { againMs } = this.#times
+    await settle(
+      { queue: this.#services.queue, log, over: this.#over.signal, againMs },
+      job.name,
+      fetched,
+      outcome,
+    )
+  }
+
+  async #outcome(running: Running, behind: Promise<string[]>, log: Logger): Promise<Outcome> {
+    const { job, fetched, abort, taken } = running
     const isLast = fetched.retryCount >= fetched.retryLimit
     const attempt: JobAttempt = {
       jobId: fetched.id,
@@ -259,7 +293,6 @@ export class Worker {
       signal: abort.signal,
     }
     const { storeId, userId, requestId, payload } = fetched.data
-    const log = this.#services.log.child({ job: job.name, jobId: fetched.id, requestId })
     const itsLog = log.child({})
     // From then on each of its errors only says that it was refused.
     taken.signal.addEventListener('abort', () => {
@@ -267,88 +300,53 @@ export class Worker {
     })
     const held = whileHeld(this.#services, abort.signal, taken.signal)
     const system = new SystemContext(held, itsLog, requestId)
-    try {
-      if ((await behind).includes(fetched.id)) {
-        const ms = this.#loop ? postponedMs : postponedInDrainMs
-        await queue.postpone(fetched.id, ms / 1000)
-        return
-      }
+    const aWhile: Outcome = { is: 'putBack', ms: this.#loop ? postponedMs : postponedInDrainMs }
+    const completed: Outcome = { is: 'completed' }
+    let isBegun = false
+    const run = async (): Promise<Outcome> => {
+      if ((await behind).includes(fetched.id)) return aWhile
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // A store that is gone took its work with it.
-      if (ctx) {
-        const run = async (): Promise<void> => {
-          if (job === givenUp) return this.#tell(fetched, system)
-          // What the clock queued was written with nothing else.
-          if (storeId !== null && running.isAwaited) {
-            await settled(held.database, storeId, fetched.id, abort.signal)
-          }
-          await runEverywhere(ctx, job.spec, (of) => job.spec.run(of as never, payload as never, attempt))
-        }
-        await this.#inTime(run(), running)
+      if (!ctx) return completed
+      // What the clock queued was written with nothing else.
+      if (job !== givenUp && storeId !== null && running.isAwaited) {
+        await settled(held.database, storeId, fetched.id, abort.signal)
       }
-      await queue.complete(job.name, fetched)
-      this.ran += 1
-      this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
-    } catch (error) {
-      const waitMs = waitsFor(error, this.#services.clock.ms())
-      try {
-        if (taken.signal.reason instanceof JobLost) {
-          log.warn('it was given to another worker, having said nothing for too long')
-        } else if (this.#stopping && abort.signal.aborted) {
-          await queue.handBack(fetched.id)
-        } else if (waitMs !== null) {
-          log.warn({ err: error, waitMs }, 'it waits for a provider')
-          this.#metrics.observeJob(job.name, 'waiting', performance.now() - startedAt)
-          await queue.waitForProvider(job.name, fetched, waitMs / 1000)
-        } else {
-          log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
-          this.failed += 1
-          this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
-          await queue.fail(job.name, fetched, error instanceof Error ? error.message : String(error))
-        }
-      } catch (failure) {
-        log.error({ err: failure }, 'what became of a job could not be recorded')
-      }
+      const work =
+        job === givenUp
+          ? await tellingOf(this.#jobs, fetched, system)
+          : () => runEverywhere(ctx, job.spec, (of) => job.spec.run(of as never, payload as never, attempt))
+      for (const { signal } of [taken, abort]) signal.throwIfAborted()
+      isBegun = true
+      await work?.()
+      return completed
     }
-  }
-
-  /** Asks a run to end when its time is over, and takes the job from it a little later. */
-  async #inTime(run: Promise<void>, { job, abort, taken }: Running): Promise<void> {
-    const { timeoutSeconds } = job.spec
-    let timer = setTimeout(() => {
-      const error = new Error(`took longer than ${timeoutSeconds} seconds`)
-      abort.abort(error)
-      timer = setTimeout(() => taken.abort(error), this.#times.jobGraceMs)
-    }, timeoutSeconds * 1000)
     try {
-      await untilAborted(run, taken.signal)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  /** Calls the `failed` of a job that was given up, and who wants to know of it. */
-  async #tell(
-    { data, sourceName, sourceId, sourceOutput }: FetchedJob,
-    system: SystemContext,
-  ): Promise<void> {
-    const job = this.#jobs.get(sourceName ?? '')
-    if (!job) return // of a version that had it
-    const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
-    if (!ctx) return
-    const reason = reasonOf(sourceOutput)
-    await job.spec.failed?.(ctx as never, data.payload as never, reason)
-    if (!job.store) return
-    for (const told of system.services.wired.jobFailed) {
-      await told(ctx as never, job.name, sourceId!, reason)
+      return await inTime(run(), { ...running, ...job.spec, ...this.#times })
+    } catch (error) {
+      if (taken.signal.reason instanceof JobLost) {
+        log.warn('it was given to another worker, having said nothing for too long')
+        return { is: 'lost' }
+      }
+      if (this.#stopping && abort.signal.aborted) return { is: 'putBack', ms: 0 }
+      if (!isBegun) {
+        log.warn({ err: error }, 'it could not begin, and is put back')
+        return aWhile
+      }
+      const ms = waitsFor(error, this.#services.clock.ms())
+      if (ms !== null) {
+        log.warn({ err: error, waitMs: ms }, 'it waits for a provider')
+        return { is: 'waiting', ms }
+      }
+      log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
+      return { is: 'failed', reason: error instanceof Error ? error.message : String(error) }
     }
   }
 
   async #heartbeat(): Promise<void> {
     try {
       for (const running of this.#running) {
-        const { job, id, retryCount } = running
-        const isOurs = await this.#services.queue.touch(job.name, { id, retryCount })
+        const isOurs = await this.#services.queue.touch(running.job.name, running.fetched)
         if (!isOurs && this.#running.has(running)) running.taken.abort(new JobLost())
       }
     } catch (error) {
@@ -366,7 +364,7 @@ export class Worker {
     for (;;) {
       await this.schedule()
       const { started, isIdle } = this.#loop ? notLooked : await this.#claim(true)
-      const isOver = performance.now() >= until
+      const isOver = this.#stopping || performance.now() >= until
       const runs = this.#running.size > 0
       if (started === 0 && runs) {
         // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
@@ -391,7 +389,8 @@ export class Worker {
     for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
     await Promise.race([all, timeIsUp])
-    // Each hands itself back.
+    // Each hands itself back; what could not be recorded so far is not tried again.
+    this.#over.abort()
     for (const each of this.#running) each.taken.abort(new WorkerStopping())
     await all
     if (this.#beat) clearInterval(this.#beat)

@@ -1,13 +1,15 @@
 /** What a worker asks is planned once, while the queue is empty, and kept: it must not cost more with each job that ended. */
 import { expect, test } from 'vitest'
-import { claim, completeRuns } from '#runtime/jobs/statements'
+import { claim, completeRuns, putBackRun, touchRun } from '#runtime/jobs/statements'
 import { testApp } from '#test/support/app'
 
 const { database } = await testApp()
 
 const asked = {
   claim: [claim, `'some-job', 4, 0`],
-  completeRuns: [completeRuns, `array['some-job'], array[gen_random_uuid()], array[0]`],
+  completeRuns: [completeRuns, `array['some-job'], array[gen_random_uuid()], array[0], array['1.5']`],
+  touchRun: [touchRun, `'some-job', gen_random_uuid(), 0, '1.5'`],
+  putBackRun: [putBackRun, `'some-job', gen_random_uuid(), 0, '1.5', 1`],
 } as const
 
 test.each(Object.entries(asked))('%s finds jobs by their keys', async (_name, [text, values]) => {

@@ -275,8 +275,8 @@ test('of one key one waits and one runs', async () => {
   expect(behind!.mayBeBehind).toBe(true)
   const both = [running!.id, behind!.id]
   expect(await app.services.queue.behindAnother('test-keyed', both)).toEqual([behind!.id])
-  await app.services.queue.postpone(behind!.id, 1)
-  await app.services.queue.handBack(running!.id)
+  await app.services.queue.postpone('test-keyed', behind!, 1)
+  await app.services.queue.handBack('test-keyed', running!)
   for (let round = 0; round < 3; round += 1) {
     await app.advance(2000)
     await app.drainJobs()

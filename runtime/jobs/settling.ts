@@ -1,0 +1,50 @@
+/** What became of a run is one thing, that the queue has it recorded another: the second is tried until it is so. */
+import type { Logger } from 'pino'
+import { pause } from '#runtime/pause'
+import type { FetchedJob, Queue } from './queue.ts'
+
+export type Outcome =
+  | { is: 'completed' }
+  | { is: 'failed'; reason: string }
+  /** For a provider. */
+  | { is: 'waiting'; ms: number }
+  /** It did not begin, or was asked to end: its tries stay uncounted. */
+  | { is: 'putBack'; ms: number }
+  /** Another worker has it. */
+  | { is: 'lost' }
+
+/** Ends once it is recorded, or the job turned out to be another's, or nobody waits for it any longer (`over`). */
+export async function settle(
+  { queue, log, over, againMs }: { queue: Queue; log: Logger; over: AbortSignal; againMs: number },
+  name: string,
+  run: FetchedJob,
+  outcome: Outcome,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await record(queue, name, run, outcome)
+    } catch (error) {
+      const what = { err: error, outcome: outcome.is }
+      if (tries === 1) log.error(what, 'what became of a job could not be recorded: it is tried again')
+      if (await pause(againMs, over)) continue
+      log.error(what, 'what became of a job could not be recorded')
+      return
+    }
+  }
+}
+
+/** Of what is another's by now, nothing: each of them is a run's. */
+async function record(queue: Queue, name: string, run: FetchedJob, outcome: Outcome): Promise<void> {
+  switch (outcome.is) {
+    case 'completed':
+      return queue.complete(name, run)
+    case 'failed':
+      return queue.fail(name, run, outcome.reason)
+    case 'waiting':
+      return queue.waitForProvider(name, run, outcome.ms / 1000)
+    case 'putBack':
+      return queue.postpone(name, run, outcome.ms / 1000)
+    case 'lost':
+      return undefined
+  }
+}
