@@ -15,6 +15,9 @@ import { join } from 'node:path'
 import { hasDatabase } from '#db/embedded/making'
 import { SettingsError } from '#runtime/server/settings'
 
+/** What the system puts into a volume. */
+const ofTheSystem = ['lost+found']
+
 const nameOf = (dataDir: string): string => join(dataDir, 'db')
 
 /** Before anything is written. */
@@ -37,14 +40,20 @@ export function requireUsable(dataDir: string): void {
   )
 }
 
-/** Some share it with their group. */
+/**
+ * All of it, as a cluster gives a volume to a pod's group. Where a part is not, PGlite would end in the middle of its start and
+ * leave files that lock the owner out.
+ */
 function isOpenToUs(folder: string): boolean {
   const { R_OK, W_OK, X_OK } = constants
   try {
     accessSync(folder, R_OK | W_OK | X_OK)
-    const control = join(folder, 'global/pg_control')
-    if (statSync(control, { throwIfNoEntry: false })) accessSync(control, R_OK | W_OK)
-    return true
+    return readdirSync(folder, { withFileTypes: true }).every((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return ofTheSystem.includes(entry.name) || isOpenToUs(path)
+      accessSync(path, R_OK | W_OK)
+      return true
+    })
   } catch {
     return false
   }
@@ -72,8 +81,6 @@ function ownerOfNew(dataDir: string): number {
 
 /** Files that a database has from its making on, in the order in which they used to be written: the last two last. */
 const always = ['global/pg_control', 'PG_VERSION', 'pg_ident.conf']
-/** What the system puts into a volume. */
-const ofTheSystem = ['lost+found']
 
 /**
  * With the folder locked. Earlier versions marked a database that they were making; who was killed left a part of it, or

@@ -1,4 +1,5 @@
 /** What stands in `DATA_DIR` as its embedded database is opened: nothing that somebody put there is removed. */
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -22,6 +23,7 @@ import { takeFolder } from '#runtime/database/embedded-lock'
 import { SettingsError } from '#runtime/server/settings'
 import { whenFileEnds } from '#test/support/closing'
 import { hasRunBefore } from '#test/support/once'
+import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -162,7 +164,20 @@ describe.skipIf(hasRunBefore || process.getuid?.() !== 0)('of several users', ()
       )
       expect(() => hasDatabase(join(dataDir, 'db'))).toThrow(/EACCES/)
     })
-    expect(readdirSync(dataDir)).toEqual(['db'])
+    // Its group may enter, but not read all of it.
+    const shared = foldersOf(owner, 0o777)
+    chmodSync(join(shared, 'db/global/pg_control'), 0o600)
+    // A process of theirs: which files may be read is asked for the real user.
+    const program = `
+      import { openEmbedded } from '#runtime/database/embedded'
+      await openEmbedded({ dataDir: ${JSON.stringify(shared)} }).catch((error) => console.log(error.message))`
+    const { stdout } = spawnSync(
+      process.execPath,
+      [...shortLived, '--input-type=module-typescript', '-e', program],
+      { cwd: join(import.meta.dirname, '../..'), uid: another, gid: another, encoding: 'utf8' },
+    )
+    expect(stdout).toMatch(/^DATA_DIR: .*\(uid 12345\)/)
+    for (const each of [dataDir, shared]) expect(readdirSync(each)).toEqual(['db'])
   })
 
   test('a lock may be read by others; one that may not is told in a sentence', async () => {
