@@ -4,14 +4,26 @@
  * this process wait meanwhile, as they wait for a transaction of this process. So nobody's statement lands in
  * another's transaction.
  */
+import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketHandler, type PGLiteSocketHandlerOptions } from '@electric-sql/pglite-socket'
 
+/** The system's limit is 104 bytes on macOS, 108 on Linux. */
+const pathAtMost = 100
 /** Whoever says nothing for so long inside a transaction stops everybody else: they are cut off. */
 const silentMs = 30_000
+
+/** Where the database of a folder is served: inside it, or below the system's own where that path would be too long. */
+export function socketPath(folder: string): string {
+  const inside = join(folder, 'db.sock')
+  if (Buffer.byteLength(inside) <= pathAtMost) return inside
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 20)
+  return join(tmpdir(), `merchant-${process.getuid?.() ?? 'user'}-${name}`, 'db.sock')
+}
 
 /** Listens at `path`, which nobody else serves; only this user may connect. */
 export async function serveSocket(

@@ -9,8 +9,9 @@ import { openPglite, openPostgres } from '#db/open'
 import { makeDataDir } from '#runtime/server/data-dir'
 import { whyNotWritten } from '#runtime/server/sentences'
 import { type Settings, SettingsError } from '#runtime/server/settings'
+import { requireOwner, requireUsable, settleUnfinished } from './embedded-folder.ts'
 import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './embedded-lock.ts'
-import { socketPath } from './embedded-place.ts'
+import { serveSocket, socketPath } from './embedded-socket.ts'
 
 export type { FolderRole } from './embedded-lock.ts'
 
@@ -37,8 +38,6 @@ export async function openEmbedded(
 ): Promise<OpenedDatabase> {
   const { dataDir } = settings
   await told(dataDir, () => makeDataDir(dataDir))
-  // A server on PostgreSQL never needs it.
-  const { requireOwner, requireUsable } = await import('./embedded-folder.ts')
   requireUsable(dataDir)
   const socket = role === 'command' ? null : socketPath(dataDir)
   const until = performance.now() + waitsMs
@@ -67,12 +66,11 @@ async function told<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> 
 async function own(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
   let database: Database | null = null
   try {
-    database = await told(dataDir, async () => {
-      const { settleUnfinished } = await import('./embedded-folder.ts')
+    database = await told(dataDir, () => {
       settleUnfinished(dataDir)
       return openPglite({ dataDir: join(dataDir, 'db') })
     })
-    const served = socket === null ? null : await serve(database, socket, dataDir)
+    const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
     const opened = database
     let closed: Promise<void> | undefined
     const cutOff = async (): Promise<void> => {
@@ -94,15 +92,6 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
     lock.release()
     throw error
   }
-}
-
-async function serve(
-  database: Database,
-  socket: string,
-  dataDir: string,
-): Promise<{ close(): Promise<void> }> {
-  const { serveSocket } = await import('./embedded-socket.ts')
-  return serveSocket(database.pglite!, socket, dataDir)
 }
 
 /**

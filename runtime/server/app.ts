@@ -6,7 +6,7 @@ import { openPostgres } from '#db/open'
 import { NotDirect } from '#db/postgres/sessions'
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
-import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
+import type { FolderRole, OpenedDatabase } from '#runtime/database/embedded'
 import { docsAnswer } from '#runtime/documents/docs'
 import { frontAnswer, llmsText, waysFrom } from '#runtime/documents/front'
 import { Deadline, withinMs } from '#runtime/gateway/deadline'
@@ -222,7 +222,11 @@ export async function openDatabase(
   role?: FolderRole,
   name?: string,
 ): Promise<OpenedDatabase> {
-  if (!settings.databaseUrl) return openEmbedded(settings, role)
+  if (!settings.databaseUrl) {
+    // A server on PostgreSQL never needs it.
+    const { openEmbedded } = await import('#runtime/database/embedded')
+    return openEmbedded(settings, role)
+  }
   const database = openPostgres(settings.databaseUrl, {
     ...(name ? { name } : {}),
     reads: settings.databaseReads,

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connectMs } from '#db/deadlines'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
-import { socketPath } from '#runtime/database/embedded-place'
+import { socketPath } from '#runtime/database/embedded-socket'
 import { hasRunBefore } from '#test/support/once'
 import { shortLived } from '#test/support/processes'
 
