@@ -242,6 +242,15 @@ export class Context {
     return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }
 
+  /**
+   * The same for what is only observed, as a copy of a platform's catalog: its transactions are no part of what the request
+   * does, and neither use up its guard nor say of its key that something was done.
+   */
+  observing(): Context {
+    if (this.#transaction) return this
+    return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.log)
+  }
+
   /** A context whose handler may run a single statement. */
   forOneStatement(): Context {
     return new Context(this.services, this.store, this.actor, this.log, { mode: 'statement' })

@@ -1,6 +1,6 @@
 /** Makes the database of a folder that has none: the empty one that PGlite's makers publish, all of it or nothing. */
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 
@@ -16,11 +16,11 @@ export async function emptyDatabase(): Promise<Blob> {
 }
 
 /**
- * It gets its name once it is whole, so what a killed process leaves is never taken for one; that is `<folder>.new`,
- * and nothing else is removed. `folder` is not there, or has nothing in it.
+ * It gets its name once it is whole, so what a killed process leaves is never taken for one: that has a name which nobody
+ * chooses, and nothing else is removed. `folder` is not there, or has nothing in it.
  */
 export async function makeDatabase(folder: string): Promise<void> {
-  const making = `${resolve(folder)}.new`
+  const making = join(dirname(resolve(folder)), `.${basename(folder)}.making`)
   const entries = await unpacked(await emptyDatabase())
   rmSync(making, { recursive: true, force: true })
   mkdirSync(dirname(making), { recursive: true })

@@ -13,7 +13,7 @@ import type { Answer, Call, IncomingCall, Shared, Step } from './call.ts'
 import { type Deadline, tooLate } from './deadline.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { refusalFrom } from './refusal.ts'
+import { isSaid, refusalFrom } from './refusal.ts'
 import { authorise, findRoute } from './steps/access.ts'
 import { makeContext } from './steps/context.ts'
 import { runHandler } from './steps/handler.ts'
@@ -227,7 +227,7 @@ export class Gateway implements Shared {
     claim.end()
     const settled: Promise<unknown> =
       refusal.code === 'unavailable'
-        ? claim.giveBack(context, error instanceof Refusal)
+        ? claim.giveBack(context, isSaid(error))
         : claim.keep(context, { ...answer, headers: {} })
     return settled
       .catch((failure) =>

@@ -119,12 +119,12 @@ export class Claim {
   }
 
   /**
-   * Gives the key back: what failed on our side may be sent again. Where it does not say so itself (`isRefused`) and
+   * Gives the key back: what failed on our side may be sent again. Where the handler did not end by itself (`isSaid`) and
    * something of it holds, the key answers that instead.
    */
-  async giveBack(ctx: Context, isRefused = true): Promise<void> {
-    const given = await givenBack(ctx, { ...this.#named, isRefused })
-    if (given.length === 0 && !isRefused) await this.keep(ctx, lostAnswer())
+  async giveBack(ctx: Context, isSaid = true): Promise<void> {
+    const given = await givenBack(ctx, { ...this.#named, isSaid })
+    if (given.length === 0 && !isSaid) await this.keep(ctx, lostAnswer())
   }
 
   /** Before a transaction commits: asks, and renews, where it is not sure any more that the key is ours. */
@@ -282,13 +282,13 @@ const renewal = prepared((db, values: Named) =>
     .returning('key'),
 )
 
-const givenBack = prepared((db, values: Named & { isRefused: boolean }) =>
+const givenBack = prepared((db, values: Named & { isSaid: boolean }) =>
   db
     .deleteFrom('idempotency_keys')
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
     .where('status', 'is', null)
-    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isRefused}::boolean`]))
+    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isSaid}::boolean`]))
     .returning('key'),
 )
 

@@ -23,6 +23,14 @@ export function refusalFrom(error: unknown, { ifMatch = false }: { ifMatch?: boo
   return refuse('unavailable', 'Something went wrong on our side: try again later')
 }
 
+/**
+ * Whether a handler ended knowing what it had done: by a refusal of its own, or by what a provider's adapter said, which it
+ * has put right where anything was to be.
+ */
+export const isSaid = (error: unknown): boolean =>
+  [Refusal, Refused, AccessLost, Throttled, NumberLimit, Unavailable].some((kind) => error instanceof kind) ||
+  troubleOf(error) !== null
+
 /** The cause and the remedy; of the server's own providers a merchant hears that it is not theirs to mend. */
 function sayingWhy({ port, provider, state, since, message, remedy }: Trouble): string {
   const when = `since ${since.toISOString()}`

@@ -1,5 +1,6 @@
 /** What became of a run is one thing, that the queue has it recorded another: the second is tried until it is so. */
 import type { Logger } from 'pino'
+import { sqlState } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import type { FetchedJob, Queue } from './queue.ts'
 
@@ -12,6 +13,11 @@ export type Outcome =
   | { is: 'putBack'; ms: number }
   /** Another worker has it. */
   | { is: 'lost' }
+
+/** A fault of the job's data or of our code, which is there the next time too: that counts as a try. */
+export const isLasting = (error: unknown): boolean =>
+  /^(22|23|42)/.test(sqlState(error) ?? '') ||
+  [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 
 /** Ends once it is recorded, or the job turned out to be another's, or nobody waits for it any longer (`over`). */
 export async function settle(

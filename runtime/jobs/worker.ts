@@ -17,7 +17,7 @@ import { runEverywhere } from './everywhere.ts'
 import { givenUp, tellingOf } from './given-up.ts'
 import { inTime, whileHeld } from './held.ts'
 import type { FetchedJob } from './queue.ts'
-import { type Outcome, settle } from './settling.ts'
+import { isLasting, type Outcome, settle } from './settling.ts'
 
 const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
@@ -329,7 +329,7 @@ export class Worker {
         return { is: 'lost' }
       }
       if (this.#stopping && abort.signal.aborted) return { is: 'putBack', ms: 0 }
-      if (!isBegun) {
+      if (!isBegun && !isLasting(error)) {
         log.warn({ err: error }, 'it could not begin, and is put back')
         return aWhile
       }

@@ -66,7 +66,7 @@ describe.skipIf(hasRunBefore)('a folder', () => {
 
   test('puts aside what an earlier version left half made, and makes a private one under another name', async () => {
     const dataDir = newFolder()
-    for (const name of ['db', 'db.new', 'db.unfinished.1']) {
+    for (const name of ['db', '.db.making', 'db.unfinished.1']) {
       mkdirSync(join(dataDir, name))
       writeFileSync(join(dataDir, name, 'PG_VERSION'), '18\n')
     }
@@ -86,7 +86,7 @@ describe.skipIf(hasRunBefore)('a folder', () => {
     mkdirSync(join(dataDir, 'db/lost+found'), { recursive: true })
     expect(await query(dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
     expect(existsSync(join(dataDir, 'db/lost+found'))).toBe(true)
-    expect(existsSync(join(dataDir, 'db.new'))).toBe(false)
+    expect(existsSync(join(dataDir, '.db.making'))).toBe(false)
   })
 
   test('with files and no database is left as it is', async () => {

@@ -5,6 +5,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Claim } from '#runtime/gateway/idempotency'
 import { type Operation, operation, type Section, section } from '#runtime/operation'
+import { Unavailable } from '#runtime/ports/errors'
 import { loadedOperation } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
 import { freshDatabase, testApp, wholeRegistry } from '#test/support/app'
@@ -235,12 +236,27 @@ describe('an answer is kept by who holds the key', () => {
     expect((await call(shop, own, name)).body).toEqual({ run: 1 })
   })
 
-  test('own: what its handler refuses for now may be sent again, whatever it has committed', async () => {
+  test.each([
+    ['refuses', () => refuse('unavailable', 'The platform does not answer')],
+    ['was told by a provider', () => new Unavailable('no')],
+  ])('own: what its handler %s for now may be sent again, whatever it has committed', async (_how, said) => {
     const shop = await store(app)
     const name = newName()
-    afterwards.set(name, () => Promise.reject(refuse('unavailable', 'The platform does not answer')))
+    afterwards.set(name, () => Promise.reject(said()))
     expect((await call(shop, own, name)).status).toBe(503)
     expect((await call(shop, own, name)).status).toBe(201)
+  })
+
+  test('own: what was only observed says nothing of the key', async () => {
+    const shop = await store(app)
+    const name = newName()
+    meanwhile.set(name, async (ctx) => {
+      await ctx.observing().transaction((tx) => tx.lockStore())
+      throw new Error('broken')
+    })
+    expect((await call(shop, own, name)).status).toBe(503)
+    expect((await call(shop, own, name)).body).toEqual({ run: 2 })
+    expect(await tagsOf(name)).toEqual([`${name} 2`])
   })
 
   test('a claim of which nobody heard is given back', async () => {

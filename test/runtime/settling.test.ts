@@ -178,6 +178,17 @@ test('what could not begin is put back, and has lost no try', async () => {
   expect(observed.toSorted()).toEqual(['test-acting completed', 'test-of-a-key completed'])
 })
 
+test('what can never begin fails, and is given up', async () => {
+  const { jobId } = await ctx.queue(acting.handle, {})
+  await database.query(
+    `update pgboss.job set data = jsonb_set(data, '{storeId}', '"no store"'), retry_count = retry_limit where id = $1`,
+    [jobId],
+  )
+  const { worker } = workerOf()
+  expect(await worker.drain()).toMatchObject({ ran: 0, pending: 0 })
+  expect(await rowOf(jobId)).toMatchObject({ state: 'failed' })
+})
+
 test('a worker that lost its job leaves it to who has it', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
   const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const

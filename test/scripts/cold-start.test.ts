@@ -61,17 +61,17 @@ test.skipIf(hasRunBefore)(
       stdio: 'ignore',
     })
     const ended = new Promise((resolve) => child.once('close', resolve))
-    while (child.exitCode === null && !existsSync(join(dataDir, 'db.new'))) await wait(1)
+    while (child.exitCode === null && !existsSync(join(dataDir, '.db.making'))) await wait(1)
     child.kill('SIGKILL')
     await ended
     expect(existsSync(join(dataDir, 'db'))).toBe(false)
     // As another moment leaves it: PGlite takes a folder with this file for a whole database.
-    mkdirSync(join(dataDir, 'db.new'), { recursive: true })
-    writeFileSync(join(dataDir, 'db.new/PG_VERSION'), '18\n')
+    mkdirSync(join(dataDir, '.db.making'), { recursive: true })
+    writeFileSync(join(dataDir, '.db.making/PG_VERSION'), '18\n')
     const opened = await openEmbedded({ dataDir })
     expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
     await opened.close()
-    expect(existsSync(join(dataDir, 'db.new'))).toBe(false)
+    expect(existsSync(join(dataDir, '.db.making'))).toBe(false)
   },
   120_000,
 )

@@ -58,8 +58,12 @@ export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText>
   return answerOf(ctx, id)
 }
 
-/** The same request with the same Idempotency-Key is the same message, also after a crash. */
+/**
+ * The same request with the same Idempotency-Key is the same message, also after a crash. A test of an automation has
+ * another content at each run (a made-up coupon, the newest order): it would not find itself.
+ */
 function requestKeyOf(ctx: Context, { purpose, phone, content }: SingleSend): string | null {
+  if (purpose === 'automation-test') return null
   const key = ctx.resumeKey
   return key ? sha256(JSON.stringify([key, purpose, phone, content])) : null
 }

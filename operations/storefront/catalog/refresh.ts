@@ -87,7 +87,7 @@ async function readProducts(
 
 /** Throws, and so writes nothing, when the store was connected anew since the platform was asked. */
 async function write(ctx: Context, connected: Connected, act: (tx: Context) => Promise<unknown>) {
-  await ctx.transaction(async (tx) => {
+  await ctx.observing().transaction(async (tx) => {
     const now = await connections.ecommerce(tx)
     if (now?.connectedAt.getTime() !== connected.connectedAt.getTime()) {
       throw new Error('The store was connected anew while its catalog was read')

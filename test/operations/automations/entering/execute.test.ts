@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import testAutomation from '#operations/automations/engine/api/test-automation'
 import executeAutomation from '#operations/automations/entering/api/execute-automation'
 import { optOuts } from '#operations/messaging/door'
 import { upsertOrders } from '#operations/store/orders/orders'
+import { Claim } from '#runtime/gateway/idempotency'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { type TestApp, testApp } from '#test/support/app'
 import { ana, automationShop, exampleFlow, never } from '#test/support/automations'
@@ -202,5 +203,26 @@ describe('POST /automations/:id/test', () => {
     expect((await send({ phone: '+5511988880000', stepId: 'w1' })).status).toBe(400)
     expect((await send({ phone: 'nonsense' })).status).toBe(400)
     expect(await shop.executions(automation.id)).toEqual([])
+  })
+
+  test('whose answer was lost is not sent again under its key, though its coupon would be another', async () => {
+    await app.setClock(noon)
+    const shop = await automationShop(app)
+    const automation = await shop.automation({
+      type: 'abandoned-cart',
+      message: { text: 'Use {{couponCode}}' },
+      coupon: { type: 'percentage', value: 10, prefix: 'X', validDays: 5 },
+    })
+    const send = () =>
+      shop.call(testAutomation, {
+        params: { id: automation.id },
+        body: { phone: ana.phone },
+        headers: { 'idempotency-key': 'test' },
+      })
+    vi.spyOn(Claim.prototype, 'keep').mockRejectedValueOnce(new Error('The connection was lost'))
+    expect((await send()).status).toBe(503)
+    vi.restoreAllMocks()
+    expect((await send()).status).toBe(409)
+    expect(await shop.outbox()).toHaveLength(1)
   })
 })
