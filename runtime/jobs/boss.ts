@@ -44,21 +44,18 @@ const failedQueueOptions = {
   deleteAfterSeconds: 3600,
 } as const
 
-/** Makes the queues that are missing and changes those that are not as wanted; whether there was anything to do. */
+/** Makes the queues that are missing and changes those that are not as wanted. */
 export async function makeQueues(
   boss: PgBoss,
   database: Database,
   jobs: readonly QueuedJob[],
-): Promise<boolean> {
+): Promise<void> {
   const known = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
-  const isNew = !known.has(failedQueue)
-  if (isNew) await boss.createQueue(failedQueue, failedQueueOptions)
-  let isChanged = isNew
+  if (!known.has(failedQueue)) await boss.createQueue(failedQueue, failedQueueOptions)
   for (const job of jobs) {
     const wanted = queueOptions(job)
     const there = known.get(job.name)
     if (there && asWanted.every((option) => there[option] === wanted[option])) continue
-    isChanged = true
     if (!there) {
       await boss.createQueue(job.name, wanted)
       continue
@@ -68,7 +65,6 @@ export async function makeQueues(
     // pg-boss would have the queue deleted for it, with all that waits in it: that goes by the policy of its own row.
     await database.query('update pgboss.queue set policy = $2 where name = $1', [job.name, policy])
   }
-  return isChanged
 }
 const asWanted = ['policy', 'expireInSeconds', 'retryLimit', 'deadLetter'] as const
 

@@ -1,6 +1,6 @@
 /** Background jobs on pg-boss: queues made from the job files, sends inside the caller's transaction. */
 import { CompiledQuery, type Transaction } from 'kysely'
-import { fromKysely, PgBoss } from 'pg-boss'
+import { PgBoss } from 'pg-boss'
 import { joinCommits } from '#db/citus/distribute'
 import { announce } from '#db/citus/settled'
 import type { Database } from '#db/database'
@@ -12,7 +12,16 @@ import { currentTrace, type Trace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
 import { bossDatabase, indexKeys, makeQueues } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
-import { claim, completeRuns, dueQueues, putBackRun, touchRun, unfinishedJobs } from './statements.ts'
+import { asking, hasten, insert, insertOrJoin, type Row } from './queueing.ts'
+import {
+  behindOthers,
+  claim,
+  completeRuns,
+  dueQueues,
+  putBackRun,
+  touchRun,
+  unfinishedJobs,
+} from './statements.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -33,6 +42,8 @@ export interface Envelope<Payload = unknown> {
 }
 
 export interface FetchedJob {
+  /** Of its queue. */
+  name: string
   id: string
   data: Envelope
   retryCount: number
@@ -62,6 +73,12 @@ export interface DueQueue {
   isInBackground: boolean
 }
 
+/** Of a queue at most so many. */
+export interface Wanted {
+  name: string
+  atMost: number
+}
+
 export interface Queue {
   readonly boss: PgBoss
   /** To the job that takes the handle: one of those that the queue was opened with. */
@@ -70,6 +87,8 @@ export interface Queue {
     envelope: Envelope<z.input<P>>,
     options?: QueueOptions,
   ): Promise<string>
+  /** What the server's own clock has due, of many jobs in one statement. */
+  sendClocked(handles: readonly Handle[], transaction: Transaction<Tables>): Promise<void>
   /**
    * Many at once, as the clock queues them: behind whatever somebody waits for, and gone soon after they are done. Of a
    * key one waits, as with `send`.
@@ -82,8 +101,8 @@ export interface Queue {
   due(names: readonly string[], orUnfinished?: boolean): Promise<DueQueue[]>
   /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
   unfinished(names: readonly string[]): Promise<number>
-  /** `awaited`: none of the background. */
-  fetch(name: string, atMost: number, which: 'awaited' | 'any'): Promise<FetchedJob[]>
+  /** In the order of the queues until there are enough (`inAll`). `awaited`: none of the background. */
+  fetch(wanted: readonly Wanted[], inAll: number, which: 'awaited' | 'any'): Promise<FetchedJob[]>
   /** Those that end together are written together, of whichever queues. */
   complete(name: string, run: Run): Promise<void>
   /** As all that is said of a run: nothing where the job is this run's no longer. Said twice, it counts once. */
@@ -93,7 +112,7 @@ export interface Queue {
   /** Puts a running job back as it was, its tries uncounted. */
   handBack(name: string, run: Run): Promise<void>
   /** The ids of those of these running jobs before which another of their key began to run. */
-  behindAnother(name: string, ids: readonly string[]): Promise<string[]>
+  behindAnother(runs: readonly Pick<FetchedJob, 'name' | 'id'>[]): Promise<string[]>
   /** Puts a running job back to wait a while, its tries uncounted. */
   postpone(name: string, run: Run, seconds: number): Promise<void>
   /** Jobs of a store, or of all, that wait for a provider (`waitForProvider`) are due. */
@@ -135,27 +154,19 @@ export async function openQueue(
   clock: Clock,
   options: { supervise: boolean; onError(error: Error): void },
 ): Promise<Queue> {
-  const started = async (): Promise<PgBoss> => {
-    const one = new PgBoss({
-      db: bossDatabase(database),
-      backend: database.kind,
-      schedule: false,
-      supervise: options.supervise,
-      migrate: true,
-      superviseIntervalSeconds: 10,
-      monitorIntervalSeconds: 10,
-      maintenanceIntervalSeconds: deletesEverySeconds,
-    })
-    one.on('error', options.onError)
-    await one.start()
-    return one
-  }
-  let boss = await started()
-  if (await makeQueues(boss, database, jobs)) {
-    // Anew, so that every queue is known to it: a send inside a transaction must not ask for it.
-    await boss.stop({ graceful: false, close: false })
-    boss = await started()
-  }
+  const boss = new PgBoss({
+    db: bossDatabase(database),
+    backend: database.kind,
+    schedule: false,
+    supervise: options.supervise,
+    migrate: true,
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+    maintenanceIntervalSeconds: deletesEverySeconds,
+  })
+  boss.on('error', options.onError)
+  await boss.start()
+  await makeQueues(boss, database, jobs)
   await indexKeys(database)
   await joinCommits(database)
   // Here, where nobody holds a connection: a send within a transaction must not ask for another.
@@ -178,6 +189,7 @@ export async function openQueue(
     ({ id, retryCount, begunAt }) => `${id}:${retryCount}:${begunAt}`,
   )
 
+  const alone = asking(database, null)
   /** Queued in the background since PostgreSQL was told. */
   let unlearned = 0
   const jobOf = (name: string): QueuedJob => {
@@ -185,61 +197,51 @@ export async function openQueue(
     if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
     return job
   }
-  const keyOf = (job: QueuedJob, { storeId, payload }: Envelope): string | undefined => {
-    const key = job.spec.oneAtATimePer?.(payload as never)
-    return key === undefined ? undefined : `${storeId ?? ''}:${key}`
+  const rowOf = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}): Row => {
+    const { handle, spec } = jobOf(name)
+    const trace = currentTrace()
+    const payload = handle.payload.parse(envelope.payload)
+    const key = spec.oneAtATimePer?.(payload as never)
+    return {
+      id: id ?? newId(clock.ms()),
+      name,
+      data: { ...envelope, payload, ...(trace ? { trace } : {}) },
+      delaySeconds: at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds,
+      key: key === undefined ? null : `${envelope.storeId ?? ''}:${key}`,
+      priority: 0,
+      deletionSeconds: null,
+    }
   }
 
   return {
     boss,
-    async send({ name }, envelope, given = {}) {
-      const job = jobOf(name)
-      const trace = currentTrace()
-      const data = {
-        ...envelope,
-        payload: job.handle.payload.parse(envelope.payload),
-        ...(trace ? { trace } : {}),
-      }
-      const singletonKey = keyOf(job, data)
-      const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
-      const sendOptions = {
-        id: given.id ?? newId(clock.ms()),
-        ...(delay > 0 ? { startAfter: new Date(Date.now() + delay * 1000) } : {}),
-        ...(singletonKey === undefined ? {} : { singletonKey }),
-        ...(given.transaction ? { db: fromKysely(given.transaction) } : {}),
-      }
-      let jobId: string | null | undefined = null
-      // The one that waits may be taken up by a worker between the two looks: then there is room for another.
-      for (let looks = 0; !jobId && looks < 3; looks += 1) {
-        jobId =
-          (await boss.send(job.name, data, sendOptions)) ??
-          (await waitingJob(given.transaction ?? null, job.name, singletonKey, delay))
-      }
-      if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
-      if (given.transaction && data.storeId !== null && isDistributed) {
-        await announce(given.transaction, data.storeId, jobId)
+    async send({ name }, envelope, { transaction = null, ...given } = {}) {
+      const one = rowOf(name, envelope, given)
+      const [jobId] = await insertOrJoin(asking(database, transaction), [one])
+      if (transaction && envelope.storeId !== null && isDistributed) {
+        await announce(transaction, envelope.storeId, jobId!)
       }
       for (const listener of listeners) listener()
-      return jobId
+      return jobId!
+    },
+    async sendClocked(handles, transaction) {
+      const rows = handles.map(({ name }) =>
+        rowOf(name, { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }),
+      )
+      await insertOrJoin(asking(database, transaction), rows)
+      for (const listener of listeners) listener()
     },
     async sendInBackground({ name }, envelopes) {
       if (envelopes.length === 0) return
-      const job = jobOf(name)
-      const rows = envelopes.map((envelope) => {
-        const data = { ...envelope, payload: job.handle.payload.parse(envelope.payload) }
-        const singletonKey = keyOf(job, data)
-        return {
-          id: newId(clock.ms()),
-          data,
-          priority: backgroundPriority,
-          deleteAfterSeconds: keepBackgroundSeconds,
-          ...(singletonKey === undefined ? {} : { singletonKey }),
-        }
-      })
-      const queued = (await boss.insert(job.name, rows, { returnId: true })) ?? []
-      const keys = rows.flatMap(({ singletonKey }) => singletonKey ?? [])
-      if (queued.length < rows.length && keys.length > 0) await hasten(job.name, keys)
-      unlearned += queued.length
+      const rows = envelopes.map((envelope) => ({
+        ...rowOf(name, envelope),
+        priority: backgroundPriority,
+        deletionSeconds: keepBackgroundSeconds,
+      }))
+      const queued = await insert(alone, rows)
+      const keys = rows.flatMap(({ key }) => key ?? [])
+      if (queued.size < rows.length && keys.length > 0) await hasten(alone, name, keys)
+      unlearned += queued.size
       if (unlearned >= learnsOfEach) {
         unlearned = 0
         await database.patient.query('analyze pgboss.job_common', [])
@@ -252,10 +254,15 @@ export async function openQueue(
       const [row] = await database.query<{ jobs: number }>(unfinishedJobs, [names, putBackAtMostSeconds])
       return row!.jobs
     },
-    async fetch(name, atMost, which) {
+    async fetch(wanted, inAll, which) {
       const lowest = which === 'awaited' ? 0 : lowestPriority
       // Not among the statements of jobs, which may take long.
-      const jobs = await database.query<FetchedJob>(claim, [name, atMost, lowest])
+      const jobs = await database.query<FetchedJob>(claim, [
+        wanted.map(({ name }) => name),
+        wanted.map(({ atMost }) => atMost),
+        inAll,
+        lowest,
+      ])
       // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
       return database.pglite ? jobs : jobs.map((job) => ({ ...job, mayBeBehind: job.singletonKey !== null }))
     },
@@ -270,14 +277,12 @@ export async function openQueue(
     touch,
     handBack: (name, run) => postpone(name, run, 0),
     postpone,
-    async behindAnother(name, ids) {
-      if (ids.length === 0) return []
-      const rows = await database.query<{ id: string }>(
-        `select mine.id from pgboss.job mine where mine.name = $1 and mine.id = any($2::uuid[]) and exists (
-           select 1 from pgboss.job j where j.name = $1 and j.singleton_key = mine.singleton_key
-             and j.state = 'active' and (j.started_on, j.id) < (mine.started_on, mine.id))`,
-        [name, ids],
-      )
+    async behindAnother(runs) {
+      if (runs.length === 0) return []
+      const rows = await database.query<{ id: string }>(behindOthers, [
+        runs.map(({ name }) => name),
+        runs.map(({ id }) => id),
+      ])
       return rows.map(({ id }) => id)
     },
     async bringForward(storeId, transaction = null) {
@@ -329,44 +334,5 @@ export async function openQueue(
 
   async function postpone(name: string, { id, retryCount, begunAt }: Run, seconds: number): Promise<void> {
     await database.query(putBackRun, [name, id, retryCount, begunAt, seconds])
-  }
-
-  /** Those of these keys that wait for later are due now. */
-  async function hasten(name: string, keys: readonly string[]): Promise<void> {
-    await database.query(
-      `update pgboss.job set start_after = now()
-       where name = $1 and singleton_key = any($2::text[]) and state = 'created' and start_after > now()`,
-      [name, keys],
-    )
-  }
-
-  /** The one that waits; it waits no longer than `delay` seconds from now: who asked for it sooner is not held up. */
-  async function waitingJob(
-    transaction: Transaction<Tables> | null,
-    name: string,
-    key: string | undefined,
-    delay: number,
-  ) {
-    const query = async (text: string, parameters: unknown[]): Promise<{ id: string }[]> =>
-      transaction
-        ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, parameters))).rows
-        : database.query<{ id: string }>(text, parameters)
-    // Locked, so that nobody takes it up before what it is asked for with is there to be seen.
-    const [waiting] = await query(
-      `select id from pgboss.job where name = $1 and singleton_key = $2 and state < 'active'
-       order by state = 'created' desc, created_on limit 1${transaction ? ' for key share' : ''}`,
-      [name, key ?? ''],
-    )
-    if (!waiting) return undefined
-    // What failed keeps its pause between two tries. What the clock queued has somebody now who waits for it.
-    await query(
-      `update pgboss.job set priority = case when priority < 0 then 0 else priority end,
-         start_after = case when state = 'created' and start_after > now() + $3::float8 * interval '1 second'
-           then now() + $3::float8 * interval '1 second' else start_after end
-       where name = $1 and id = $2 and state < 'active' and (priority < 0
-         or state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second')`,
-      [name, waiting.id, Math.max(delay, 0)],
-    )
-    return waiting.id
   }
 }

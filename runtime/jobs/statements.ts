@@ -44,24 +44,52 @@ export const unfinishedJobs = `select count(*)::int as jobs from pgboss.job j
 const begunAt = 'extract(epoch from j.started_on)::text'
 
 /**
- * As pg-boss claims jobs of our policies. Its own statement has the name and the number in its text and answers every
- * column: planned anew for each queue, it takes four times as long. The name comes along with the id: said as `$1` again,
- * the plan made while the table is empty would read all that the queue ever had.
- * Name, at most so many, the lowest priority.
+ * As pg-boss queues a job, of whichever queues at once: its own statement has the name in its text, and is planned anew
+ * for each queue. Of those that cannot be there twice it answers the ones that it has queued.
+ * Ids, names, data, instants (null: now), keys, priorities, seconds that they are kept when done (null: as their queue says).
+ */
+export const enqueue = `insert into pgboss.job (id, name, data, start_after, singleton_key, priority, created_on,
+    deletion_seconds, keep_until, expire_seconds, heartbeat_seconds, retry_limit, retry_delay, retry_backoff,
+    retry_delay_max, policy, dead_letter)
+  select j.id, j.name, j.data::jsonb, at.start_after, j.singleton_key, j.priority, now(),
+    coalesce(j.deletion_seconds, q.deletion_seconds), at.start_after + q.retention_seconds * interval '1 second',
+    q.expire_seconds, q.heartbeat_seconds, q.retry_limit, q.retry_delay, coalesce(q.retry_backoff, false),
+    q.retry_delay_max, q.policy, q.dead_letter
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
+    as j(id, name, data, start_after, singleton_key, priority, deletion_seconds)
+  cross join lateral (select coalesce(j.start_after::timestamptz, now()) as start_after) as at
+  join pgboss.queue q on q.name = j.name
+  on conflict do nothing
+  returning id`
+
+/**
+ * As pg-boss claims jobs of our policies, from one queue to the next until there are enough. Its own statement has the
+ * name and the number in its text and answers every column: planned anew for each queue, it takes four times as long.
+ * Names, at most so many of each, of all, the lowest priority.
  */
 export const claim = `with next as (
-    select j.name, j.id from pgboss.job j
-    where j.name = $1 and j.state < 'active' and not j.blocked and j.start_after <= now() and j.priority >= $3
-    order by j.priority desc, j.created_on limit $2 for update of j skip locked)
+    select due.name, due.id from unnest($1::text[], $2::int[]) as q(name, at_most)
+    cross join lateral (
+      select j.name, j.id from pgboss.job j
+      where j.name = q.name and j.state < 'active' and not j.blocked and j.start_after <= now() and j.priority >= $4
+      order by j.priority desc, j.created_on limit q.at_most for update of j skip locked) as due
+    limit $3)
   update pgboss.job j set state = 'active', started_on = now(), heartbeat_on = now(),
     retry_count = case when j.started_on is not null then j.retry_count + 1 else j.retry_count end
   from next where j.name = next.name and j.id = next.id
-  returning j.id, j.data, j.retry_count as "retryCount", ${begunAt} as "begunAt",
+  returning j.name, j.id, j.data, j.retry_count as "retryCount", ${begunAt} as "begunAt",
     j.retry_limit as "retryLimit", j.priority,
     j.singleton_key as "singletonKey", j.singleton_key is not null and exists (
-      select 1 from pgboss.job other where other.name = $1 and other.singleton_key = j.singleton_key
+      select 1 from pgboss.job other where other.name = j.name and other.singleton_key = j.singleton_key
         and other.state <= 'active' and other.id <> j.id) as "mayBeBehind",
     j.source_name as "sourceName", j.source_id as "sourceId", j.source_output as "sourceOutput"`
+
+/** The ids of those of these running jobs, by name and id, before which another of their key began. */
+export const behindOthers = `select mine.id from unnest($1::text[], $2::uuid[]) as m(name, id)
+  join pgboss.job mine on mine.name = m.name and mine.id = m.id
+  where exists (
+    select 1 from pgboss.job j where j.name = mine.name and j.singleton_key = mine.singleton_key
+      and j.state = 'active' and (j.started_on, j.id) < (mine.started_on, mine.id))`
 
 /**
  * Each by the run that it was: what is another's by now stays. The limit, which is none, makes them few for the planner,

@@ -16,7 +16,7 @@ import { heartbeatSeconds } from './boss.ts'
 import { runEverywhere } from './everywhere.ts'
 import { givenUp, tellingOf } from './given-up.ts'
 import { inTime, whileHeld } from './held.ts'
-import type { FetchedJob } from './queue.ts'
+import type { DueQueue, FetchedJob } from './queue.ts'
 import { isLasting, type Outcome, settle } from './settling.ts'
 
 const pollMs = 500
@@ -163,10 +163,8 @@ export class Worker {
         )
         .returning('name')
         .execute()
-      for (const { name } of taken) {
-        const envelope = { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }
-        await this.#services.queue.send(this.#jobs.get(name)!.handle, envelope, { transaction })
-      }
+      const handles = taken.map(({ name }) => this.#jobs.get(name)!.handle)
+      if (handles.length > 0) await this.#services.queue.sendClocked(handles, transaction)
     })
     for (const { name, next_at: next } of asked) this.#nextAt.set(name, next.getTime())
   }
@@ -193,17 +191,13 @@ export class Worker {
     const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
     const isWhole = wholly && names.length === this.#jobs.size
     const due = await this.#services.queue.due(names, isWhole)
-    let started = 0
     // Whoever waits comes first, but for one place.
     const kept = due.some(({ isInBackground }) => isInBackground) && this.#runningInBackground() === 0 ? 1 : 0
-    for (const { name } of due.filter(({ isAwaited }) => isAwaited)) {
-      started += await this.#take(name, 'awaited', this.#atOnce - this.#running.size - kept)
-    }
-    for (const { name } of due.filter(({ isInBackground }) => isInBackground)) {
-      const free = this.#atOnce - this.#running.size
-      const room = Math.min(free, this.#inBackground - this.#runningInBackground())
-      started += await this.#take(name, 'any', room)
-    }
+    const awaited = due.filter(({ isAwaited }) => isAwaited)
+    let started = await this.#take(awaited, 'awaited', this.#atOnce - this.#running.size - kept)
+    const inBackground = due.filter(({ isInBackground }) => isInBackground)
+    const room = Math.min(this.#atOnce - this.#running.size, this.#inBackground - this.#runningInBackground())
+    started += await this.#take(inBackground, 'any', room)
     return { started, isIdle: isWhole && due.length === 0 }
   }
 
@@ -213,28 +207,26 @@ export class Worker {
     return running
   }
 
-  /** As many of a queue as there is room for. */
-  async #take(name: string, which: 'awaited' | 'any', room: number): Promise<number> {
-    const atMost = Math.min(room, this.#room(name))
-    if (atMost <= 0 || this.#stopping) return 0
-    const job = this.#jobs.get(name)!
+  /** As many of these queues as there is room for. */
+  async #take(of: readonly DueQueue[], which: 'awaited' | 'any', inAll: number): Promise<number> {
+    const wanted = of
+      .map(({ name }) => ({ name, atMost: Math.min(inAll, this.#room(name)) }))
+      .filter(({ atMost }) => atMost > 0)
+    if (wanted.length === 0 || this.#stopping) return 0
     const { queue } = this.#services
-    const fetched = await queue.fetch(name, atMost, which)
+    const fetched = await queue.fetch(wanted, inAll, which)
     if (this.#stopping) {
       // It may have hung for longer than anybody waits for what would begin now.
-      await Promise.all(fetched.map((run) => queue.handBack(name, run)))
+      await Promise.all(fetched.map((run) => queue.handBack(run.name, run)))
       return 0
     }
-    const keyed = fetched.filter(({ mayBeBehind }) => mayBeBehind)
-    const behind = queue.behindAnother(
-      name,
-      keyed.map(({ id }) => id),
-    )
+    const behind = queue.behindAnother(fetched.filter(({ mayBeBehind }) => mayBeBehind))
     behind.catch(() => undefined) // each of them hears of it
-    for (const each of fetched) this.#begin(job, each, each.mayBeBehind ? behind : none)
-    if (fetched.length > 0) {
-      this.#jobs.delete(name)
-      this.#jobs.set(name, job)
+    for (const each of fetched) {
+      const job = this.#jobs.get(each.name)!
+      this.#begin(job, each, each.mayBeBehind ? behind : none)
+      this.#jobs.delete(job.name)
+      this.#jobs.set(job.name, job)
     }
     return fetched.length
   }

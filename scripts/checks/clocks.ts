@@ -29,7 +29,8 @@ const aProcess = 'the processes it starts go by the clock of the machine'
 export const places: Record<string, Place> = {
   'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
   'runtime/server/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
-  'runtime/jobs/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
+  'runtime/jobs/queue.ts': { reads: ['now() in SQL'], why: queueTime },
+  'runtime/jobs/queueing.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
   'runtime/jobs/statements.ts': { reads: ['now() in SQL'], why: queueTime },
   'runtime/jobs/worker.ts': { reads: ['now() in SQL'], why: queueTime },
   'runtime/gateway/idempotency.ts': {

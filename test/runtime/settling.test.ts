@@ -78,7 +78,7 @@ function awayFor<Args extends unknown[], T>(times: number, does: (...args: Args)
 /** Claimed once it may be. */
 async function claimed(name: string): Promise<FetchedJob> {
   for (;;) {
-    const [run] = await queue.fetch(name, 1, 'any')
+    const [run] = await queue.fetch([{ name, atMost: 1 }], 1, 'any')
     if (run) return run
   }
 }
@@ -267,7 +267,9 @@ test('what is said of a run twice counts once', async () => {
   await queue.fail('test-acting', run, 'once')
   await queue.fail('test-acting', run, 'twice')
   expect(await rowOf(jobId)).toEqual({ state: 'failed', tries: 0 })
-  expect(await queue.fetch('failed-jobs', 5, 'any')).toMatchObject([{ sourceOutput: { message: 'once' } }])
+  expect(await queue.fetch([{ name: 'failed-jobs', atMost: 5 }], 5, 'any')).toMatchObject([
+    { sourceOutput: { message: 'once' } },
+  ])
 })
 
 test('what a worker that stops has claimed late does not begin', async () => {

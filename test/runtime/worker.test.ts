@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { job, serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
-import { dueQueues } from '#runtime/jobs/statements'
+import { claim, dueQueues } from '#runtime/jobs/statements'
 import { Worker } from '#runtime/jobs/worker'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
@@ -246,19 +246,49 @@ test('of thousands that the clock queued at once, a claim reads those that it ta
       some.map((key) => ({ storeId: shop.id, userId: null, requestId: 'test', payload: { name: key, key } })),
     )
   }
-  const claim = `explain select 1 from pgboss.job where name = 'test-crowd-a' and state < 'active' and not blocked
-    and start_after <= now() order by priority desc, created_on limit 4`
-  expect(JSON.stringify(await database.query(claim, []))).not.toContain('Sort')
+  const names = crowd.map(({ name }) => name)
+  const asked = [names, names.map(() => 4), 4, -1]
+  for (const plan of ['as PostgreSQL decides', 'once'] as const) {
+    const [claimed] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `explain (analyze, format json) ${claim}`,
+      asked,
+      plan === 'once' ? plan : undefined,
+    )
+    if (!database.pglite || plan !== 'once')
+      expect(rowsRead(claimed!['QUERY PLAN'][0].Plan), plan).toBeLessThan(100)
+  }
 
   // Nor does who looks whether any wait read more of them, where connections say how they plan.
   const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, format json) ${dueQueues}`,
-    [crowd.map(({ name }) => name), true, 1],
+    [names, true, 1],
     'once',
   )
   if (!database.pglite) expect(rowsRead(row!['QUERY PLAN'][0].Plan)).toBeLessThan(100)
-  const due = await app.services.queue.due(crowd.map(({ name }) => name))
+  const due = await app.services.queue.due(names)
   expect(due).toEqual([{ name: 'test-crowd-a', isAwaited: false, isInBackground: true }])
+})
+
+test('of several queues as many are claimed as there is room for, in the order of the queues', async () => {
+  const { queue } = app.services
+  const [one, other] = [crowd[0]!, crowd[1]!]
+  for (const { handle: each } of [other, one]) {
+    for (const key of ['1', '2', '3']) {
+      await queue.send(each, {
+        storeId: shop.id,
+        userId: null,
+        requestId: 'test',
+        payload: { name: key, key },
+      })
+    }
+  }
+  const wanted = [one, other].map(({ name }) => ({ name, atMost: 2 }))
+  const claim = async (inAll: number) => (await queue.fetch(wanted, inAll, 'awaited')).map(({ name }) => name)
+  expect((await claim(3)).toSorted()).toEqual([one.name, one.name, other.name])
+  // What it did not take was nobody's meanwhile.
+  expect((await claim(9)).toSorted()).toEqual([one.name, other.name, other.name])
+  expect(await claim(9)).toEqual([])
+  await database.query('delete from pgboss.job', [])
 })
 
 test('of one key one waits and one runs', async () => {
@@ -267,14 +297,14 @@ test('of one key one waits and one runs', async () => {
   const first = await ctx.queue(keyed.handle, { name: 'one', key: 'b' })
   const second = await ctx.queue(keyed.handle, { name: 'two', key: 'b' })
   expect(second.jobId).toBe(first.jobId)
-  const [running] = await app.services.queue.fetch('test-keyed', 1, 'any')
+  const [running] = await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')
   expect(running!.id).toBe(first.jobId)
   const third = await ctx.queue(keyed.handle, { name: 'three', key: 'b' })
   expect(third.jobId).not.toBe(first.jobId)
-  const [behind] = await app.services.queue.fetch('test-keyed', 1, 'any')
+  const [behind] = await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')
   expect(behind!.mayBeBehind).toBe(true)
-  const both = [running!.id, behind!.id]
-  expect(await app.services.queue.behindAnother('test-keyed', both)).toEqual([behind!.id])
+  const both = [running!, behind!]
+  expect(await app.services.queue.behindAnother(both)).toEqual([behind!.id])
   await app.services.queue.postpone('test-keyed', behind!, 1)
   await app.services.queue.handBack('test-keyed', running!)
   for (let round = 0; round < 3; round += 1) {
@@ -299,7 +329,7 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
       await isOver.promise
     })
     await isJoined.promise
-    expect(await app.services.queue.fetch('test-keyed', 1, 'any')).toEqual([])
+    expect(await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')).toEqual([])
     isOver.resolve()
     await joining
     await app.drainJobs()
@@ -315,8 +345,8 @@ test('those that end together are written together, and none that is another run
   }
   await queue.send(keyed.handle, { ...envelope, payload: { name: 'it', key: 'ends' } })
   const runs = [
-    ...(await queue.fetch('test-crowd-a', 3, 'awaited')).map((run) => ({ name: 'test-crowd-a', ...run })),
-    ...(await queue.fetch('test-keyed', 1, 'any')).map((run) => ({ name: 'test-keyed', ...run })),
+    ...(await queue.fetch([{ name: 'test-crowd-a', atMost: 3 }], 3, 'awaited')),
+    ...(await queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')),
   ]
   expect(runs).toHaveLength(4)
   const [stale, ...others] = runs
@@ -352,7 +382,7 @@ test('a job whose worker is lost at its last try is given up and told once, on w
   // As a worker that claims it and dies: nothing is heard of it any more.
   const die = async () => {
     await app.advance(3_600_000)
-    const [claimed] = await app.services.queue.fetch('test-lost', 1, 'any')
+    const [claimed] = await app.services.queue.fetch([{ name: 'test-lost', atMost: 1 }], 1, 'any')
     expect(claimed?.id).toBe(jobId)
     await database.query(`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = $1`, [
       jobId,
