@@ -1,5 +1,6 @@
 /** Brings a database up to date: our tables, then the job queue's own. Safe from several machines at once. */
 import { readdir } from 'node:fs/promises'
+import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { distribute } from './citus/distribute.ts'
 import { standingOf } from './citus/standing.ts'
@@ -32,10 +33,9 @@ export async function migrate(database: Database): Promise<string[]> {
   if (wanted.length === ran.size && wanted.every((name) => ran.has(name))) return []
   const unknown = [...ran].filter((name) => !wanted.includes(name))
   if (unknown.length > 0) throw new NewerDatabase(newer(unknown.toSorted().at(-1)!))
-  const { error, results = [] } = await migrator(database).migrateToLatest()
-  if (error) throw error
+  const names = await migrateBy(database, readMigrations)
   await distributeNew(database)
-  return results.map((result) => result.migrationName)
+  return names
 }
 
 /**
@@ -53,11 +53,26 @@ export async function migrateTo(database: Database, names: readonly string[]): P
   }
   const all = await readMigrations()
   const some = Object.fromEntries(names.map((name) => [name, all[name]!]))
-  const { error } = await new Migrator({
-    db: database.root,
-    provider: { getMigrations: async () => some },
-  }).migrateToLatest()
-  if (error) throw error
+  await migrateBy(database, async () => some)
+}
+
+/** Of any number that is nobody else's. */
+const migrating = 7_290_001
+
+/**
+ * All of them or none, one process at a time. The lock goes with the transaction: Kysely's own is one of the session, and
+ * a statement of ours may go by any.
+ */
+function migrateBy(
+  database: Database,
+  getMigrations: () => Promise<Record<string, Migration>>,
+): Promise<string[]> {
+  return database.root.transaction().execute(async (db) => {
+    await sql`select pg_advisory_xact_lock(${migrating})`.execute(db)
+    const { error, results = [] } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
+    if (error) throw error
+    return results.map(({ migrationName }) => migrationName)
+  })
 }
 
 const newer = (name: string): string =>
@@ -94,6 +109,3 @@ export async function migrationsRun(database: Database): Promise<Set<string>> {
   const rows = await database.query<{ name: string }>('select name from kysely_migration', [])
   return new Set(rows.map(({ name }) => name))
 }
-
-const migrator = (database: Database): Migrator =>
-  new Migrator({ db: database.root, provider: { getMigrations: readMigrations } })

@@ -1,5 +1,12 @@
 /** Opens a database: PGlite in a folder (or in memory), or a PostgreSQL server. */
-import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PGliteDialect,
+  type QueryResult,
+} from 'kysely'
 import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
 import { ListingDialect } from './directory/listing.ts'
@@ -7,6 +14,7 @@ import { PipelinedDialect } from './postgres/driver.ts'
 import { type Pace, postgresPool } from './postgres/pool.ts'
 import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
+import { TransactionOver, WrappedConnection, WrappedDriver } from './wrapping.ts'
 
 /** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
 export async function openPglite({
@@ -114,15 +122,40 @@ class BreathingDialect extends PGliteDialect {
   #breathedAt = performance.now()
 
   override createDriver(): Driver {
-    const driver = super.createDriver()
-    const acquire = driver.acquireConnection.bind(driver)
-    driver.acquireConnection = async (options) => {
-      if (performance.now() - this.#breathedAt > breathEveryMs) {
-        await new Promise((resolve) => setImmediate(resolve))
-        this.#breathedAt = performance.now()
-      }
-      return acquire(options)
-    }
-    return driver
+    return new TurnsDriver(super.createDriver(), async () => {
+      if (performance.now() - this.#breathedAt <= breathEveryMs) return
+      await new Promise((resolve) => setImmediate(resolve))
+      this.#breathedAt = performance.now()
+    })
+  }
+}
+
+class TurnsDriver extends WrappedDriver {
+  readonly #breathe: () => Promise<void>
+  constructor(inner: Driver, breathe: () => Promise<void>) {
+    super(inner)
+    this.#breathe = breathe
+  }
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#breathe()
+    return new Turn(await this.inner.acquireConnection())
+  }
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    ;(connection as Turn).isOver = true
+    await super.commitTransaction(connection)
+  }
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    ;(connection as Turn).isOver = true
+    await super.rollbackTransaction(connection)
+  }
+}
+
+/** The connection, for one statement or one transaction. */
+class Turn extends WrappedConnection {
+  /** Its transaction is ending, or has ended: a statement that comes now would be outside of it, and stay. */
+  isOver = false
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.isOver) throw new TransactionOver()
+    return super.executeQuery<R>(query)
   }
 }

@@ -12,6 +12,12 @@ import type {
   TransactionSettings,
 } from 'kysely'
 
+/** Of a statement that nobody awaited before its transaction ended: as of `Promise.all`, one of which failed. */
+export class TransactionOver extends Error {
+  override name = 'TransactionOver'
+  override message = 'The transaction ended before this statement was sent: await each of them within it'
+}
+
 export abstract class WrappedDialect implements Dialect {
   protected readonly inner: Dialect
   constructor(inner: Dialect) {

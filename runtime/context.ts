@@ -207,6 +207,8 @@ export class Context {
       const done = await fn(within)
       const { claim } = this.actor
       await claim?.confirm(within)
+      // Behind what nobody awaited: the commit would leave before it.
+      await transaction.getExecutor().provideConnection(async () => undefined)
       closing = (within.#closing ?? claim?.closing(within))?.()
       closing?.catch(() => undefined) // heard below
       return done

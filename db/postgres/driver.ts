@@ -15,6 +15,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import { ConnectionLost } from '../deadlines.ts'
+import { TransactionOver } from '../wrapping.ts'
 import type { Client } from './client.ts'
 import type { Pace, PostgresPool } from './pool.ts'
 
@@ -33,11 +34,17 @@ export class PipelinedDialect implements Dialect {
     return new PostgresQueryCompiler()
   }
   createAdapter(): DialectAdapter {
-    return new PostgresAdapter()
+    return new UnlockedAdapter()
   }
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
     return new PostgresIntrospector(db)
   }
+}
+
+/** Whoever migrates holds a lock already (`migrate.ts`): a session's could be taken on one connection, and left there. */
+class UnlockedAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
 }
 
 class PipelinedDriver implements Driver {
@@ -82,6 +89,8 @@ class PipelinedConnection implements DatabaseConnection {
   /** BEGIN travels with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
   #lostBefore = 0
+  /** It is ending, or has ended: a statement that comes now would be outside of it, and stay. */
+  #isOver = false
   constructor(pool: PostgresPool, pace: Pace) {
     this.#pool = pool
     this.#pace = pace
@@ -94,7 +103,14 @@ class PipelinedConnection implements DatabaseConnection {
     return own
   }
 
+  /** The same, for a statement of it. */
+  #open(): Client {
+    if (this.#isOver || !this.#own) throw new TransactionOver()
+    return this.#held(this.#own)
+  }
+
   async begin(settings: TransactionSettings): Promise<void> {
+    this.#isOver = false
     this.#own = await this.#pool.take(this.#pace)
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
@@ -108,6 +124,7 @@ class PipelinedConnection implements DatabaseConnection {
   async end(command: 'commit' | 'rollback'): Promise<void> {
     // After a commit that failed there is nothing to roll back: its reason must not be lost.
     if (!this.#own) return
+    this.#isOver = true
     try {
       await this.#begun
       // Lost with its connection: that undid it.
@@ -123,7 +140,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async command(text: string): Promise<void> {
-    await this.#held(this.#own!).run(text, [])
+    await this.#open().run(text, [])
   }
 
   release(): void {
@@ -135,9 +152,10 @@ class PipelinedConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // Statement first, so that BEGIN and it leave in one packet.
-    const running = this.#own
-      ? this.#held(this.#own).run(query.sql, query.parameters)
-      : this.#pool.query<R>(query.sql, query.parameters, undefined, this.#pace)
+    const running =
+      this.#own || this.#isOver
+        ? this.#open().run(query.sql, query.parameters)
+        : this.#pool.query<R>(query.sql, query.parameters, undefined, this.#pace)
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count
     return {

@@ -199,13 +199,13 @@ export async function openQueue(
   }
   const rowOf = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}): Row => {
     const { handle, spec } = jobOf(name)
-    const trace = currentTrace()
     const payload = handle.payload.parse(envelope.payload)
     const key = spec.oneAtATimePer?.(payload as never)
     return {
-      id: id ?? newId(clock.ms()),
+      // As the database writes it, whose answer tells which are queued.
+      id: (id ?? newId(clock.ms())).toLowerCase(),
       name,
-      data: { ...envelope, payload, ...(trace ? { trace } : {}) },
+      data: { ...envelope, payload },
       delaySeconds: at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds,
       key: key === undefined ? null : `${envelope.storeId ?? ''}:${key}`,
       priority: 0,
@@ -216,7 +216,8 @@ export async function openQueue(
   return {
     boss,
     async send({ name }, envelope, { transaction = null, ...given } = {}) {
-      const one = rowOf(name, envelope, given)
+      const trace = currentTrace()
+      const one = rowOf(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
       const [jobId] = await insertOrJoin(asking(database, transaction), [one])
       if (transaction && envelope.storeId !== null && isDistributed) {
         await announce(transaction, envelope.storeId, jobId!)
@@ -240,7 +241,9 @@ export async function openQueue(
       }))
       const queued = await insert(alone, rows)
       const keys = rows.flatMap(({ key }) => key ?? [])
-      if (queued.size < rows.length && keys.length > 0) await hasten(alone, name, keys)
+      const isRefused = rows.some(({ id, key }) => key === null && !queued.has(id))
+      if (isRefused) throw new Error(`${name} was not queued: the queue refused it`)
+      if (queued.size < rows.length) await hasten(alone, name, keys)
       unlearned += queued.size
       if (unlearned >= learnsOfEach) {
         unlearned = 0

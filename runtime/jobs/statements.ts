@@ -45,7 +45,8 @@ const begunAt = 'extract(epoch from j.started_on)::text'
 
 /**
  * As pg-boss queues a job, of whichever queues at once: its own statement has the name in its text, and is planned anew
- * for each queue. Of those that cannot be there twice it answers the ones that it has queued.
+ * for each queue. In the order given, or two that ask for the same keys would wait for each other. Of those that cannot be
+ * there twice it answers the ones that it has queued.
  * Ids, names, data, instants (null: now), keys, priorities, seconds that they are kept when done (null: as their queue says).
  */
 export const enqueue = `insert into pgboss.job (id, name, data, start_after, singleton_key, priority, created_on,
@@ -56,9 +57,10 @@ export const enqueue = `insert into pgboss.job (id, name, data, start_after, sin
     q.expire_seconds, q.heartbeat_seconds, q.retry_limit, q.retry_delay, coalesce(q.retry_backoff, false),
     q.retry_delay_max, q.policy, q.dead_letter
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
-    as j(id, name, data, start_after, singleton_key, priority, deletion_seconds)
+    with ordinality as j(id, name, data, start_after, singleton_key, priority, deletion_seconds, nth)
   cross join lateral (select coalesce(j.start_after::timestamptz, now()) as start_after) as at
-  join pgboss.queue q on q.name = j.name
+  cross join lateral (select * from pgboss.queue where name = j.name limit 1) as q
+  order by j.nth
   on conflict do nothing
   returning id`
 

@@ -269,6 +269,52 @@ test('of thousands that the clock queued at once, a claim reads those that it ta
   expect(due).toEqual([{ name: 'test-crowd-a', isAwaited: false, isInBackground: true }])
 })
 
+test('many at once are queued in their order, of a key the first, and beside who asks for the same in that order', async () => {
+  const { queue } = app.services
+  const of = (key: string, name = key) => ({
+    storeId: shop.id,
+    userId: null,
+    requestId: 'test',
+    payload: { name, key },
+  })
+  await database.query('delete from pgboss.job', [])
+  const keys = Array.from({ length: 200 }, (_none, at) => `in order ${String(at).padStart(3, '0')}`)
+  const envelopes = keys.flatMap((key) => [of(key, `${key} first`), of(key, `${key} second`)])
+  await queue.sendInBackground(crowd[0]!.handle, envelopes)
+  // As they lie there: of one statement all have one instant.
+  const stored = await database.query<{ name: string }>(
+    `select data -> 'payload' ->> 'name' as name from pgboss.job order by ctid`,
+    [],
+  )
+  expect(stored.map(({ name }) => name)).toEqual(keys.map((key) => `${key} first`))
+  await database.query('delete from pgboss.job', [])
+})
+
+// Where all share one connection, who sends waits for the transaction.
+test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
+  'a transaction and the clock that ask for the same keys in one order do not wait for each other',
+  async () => {
+    const { queue } = app.services
+    const of = (key: string) => ({
+      storeId: shop.id,
+      userId: null,
+      requestId: 'test',
+      payload: { name: key, key },
+    })
+    for (let round = 0; round < 5; round += 1) {
+      let clock: Promise<void> | null = null
+      await ctx.transaction(async (tx) => {
+        await tx.queue(crowd[0]!.handle, of('a').payload)
+        clock = queue.sendInBackground(crowd[0]!.handle, [of('a'), of('b')])
+        await wait(50)
+        await tx.queue(crowd[0]!.handle, of('b').payload)
+      })
+      await clock
+      await database.query('delete from pgboss.job', [])
+    }
+  },
+)
+
 test('of several queues as many are claimed as there is room for, in the order of the queues', async () => {
   const { queue } = app.services
   const [one, other] = [crowd[0]!, crowd[1]!]
