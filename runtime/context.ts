@@ -17,7 +17,7 @@ import type { Limits } from '#runtime/gateway/rate-limit'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
 import type { Settings } from '#runtime/server/settings'
-import { newId } from '#runtime/values/ids'
+import { newId, sha256 } from '#runtime/values/ids'
 import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
 import type { Adapters } from './ports/adapters.ts'
@@ -156,6 +156,15 @@ export class Context {
   get resumeKey(): string | null {
     this.actor.claim?.resumes()
     return this.actor.idempotencyKey ?? null
+  }
+  /**
+   * What a provider knows a send of this request by, where no row of ours does: the same where the request is run again
+   * under its Idempotency-Key, which is another request a day later.
+   */
+  sendKey(prefix: string): string {
+    const key = this.resumeKey
+    if (key === null) return `${prefix}${this.newId()}`
+    return `${prefix}${sha256(JSON.stringify([this.store.id, key, this.now().toISOString().slice(0, 10)]))}`
   }
   get inTransaction(): boolean {
     return this.#transaction !== null

@@ -25,6 +25,8 @@ export class Refusal extends Error {
   readonly headers: Record<string, string> | undefined
   /** How it is said to shoppers; null where only who calls the API hears of it. */
   readonly wording: Wording | null
+  /** It says that the same request is to be sent again in a while: it answers for no Idempotency-Key. */
+  isPassing = false
   #body: string | null = null
   constructor(code: ErrorCode, message: string | Wording, headers?: Record<string, string>) {
     // A refusal is an answer: nobody reads where it was made, and finding that out costs more than all of a 403.
@@ -48,6 +50,13 @@ export class Refusal extends Error {
 /** Stops the operation: `throw refuse('conflict', 'The campaign was sent already')`. What shoppers read has its wording. */
 export function refuse(code: ErrorCode, message: string | Wording): Refusal {
   return new Refusal(code, message)
+}
+
+/** As long as something else is under way: the same request, with its Idempotency-Key, is to be sent again in a while. */
+export function refuseForNow(code: ErrorCode, message: string): Refusal {
+  const refusal = refuse(code, message)
+  refusal.isPassing = true
+  return refusal
 }
 
 export const errorBody = (code: ErrorCode, message: string): string =>

@@ -225,11 +225,13 @@ export class Gateway implements Shared {
     if (!call.claim || !call.context) return this.#answered(call, answer)
     const { context, claim } = call
     claim.end()
-    const settled: Promise<unknown> =
-      refusal.code === 'unavailable'
+    const settle = (): Promise<unknown> =>
+      refusal.code === 'unavailable' || refusal.isPassing
         ? claim.giveBack(context, isSaid(error))
         : claim.keep(context, { ...answer, headers: {} })
-    return settled
+    // Where the connections were lost together, the next one holds; said twice it counts once.
+    return settle()
+      .catch(settle)
       .catch((failure) =>
         this.services.log.error(
           { requestId: call.requestId, err: failure },

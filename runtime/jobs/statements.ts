@@ -59,7 +59,7 @@ export const enqueue = `insert into pgboss.job (id, name, data, start_after, sin
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
     with ordinality as j(id, name, data, start_after, singleton_key, priority, deletion_seconds, nth)
   cross join lateral (select coalesce(j.start_after::timestamptz, now()) as start_after) as at
-  cross join lateral (select * from pgboss.queue where name = j.name limit 1) as q
+  join pgboss.queue q on q.name = j.name
   order by j.nth
   on conflict do nothing
   returning id`

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { Claim } from '#runtime/gateway/idempotency'
 import { type Operation, operation, type Section, section } from '#runtime/operation'
 import { Unavailable } from '#runtime/ports/errors'
@@ -257,6 +257,41 @@ describe('an answer is kept by who holds the key', () => {
     expect((await call(shop, own, name)).status).toBe(503)
     expect((await call(shop, own, name)).body).toEqual({ run: 2 })
     expect(await tagsOf(name)).toEqual([`${name} 2`])
+  })
+
+  test.each([
+    ['whole', whole],
+    ['own', own],
+  ] as const)(
+    '%s: what is refused for now answers for no key, any other refusal does',
+    async (_kind, { spec }) => {
+      const shop = await store(app)
+      const [passing, lasting] = [newName(), newName()]
+      meanwhile.set(passing, async () => {
+        throw refuseForNow('conflict', 'Something else is under way: try again in a minute')
+      })
+      meanwhile.set(lasting, async () => {
+        throw refuse('conflict', 'It is there already')
+      })
+      const send = (name: string) =>
+        shop.request('POST', spec.path, { body: { name }, headers: headersOf(name) })
+      expect([(await send(passing)).status, (await send(passing)).status]).toEqual([409, 201])
+      expect([(await send(lasting)).status, (await send(lasting)).status]).toEqual([409, 409])
+      expect(runs.get(lasting)).toBe(1)
+    },
+  )
+
+  test('what became of a key is said once more where the connection was lost as it was', async () => {
+    const shop = await store(app)
+    const name = newName()
+    meanwhile.set(name, async () => {
+      vi.spyOn(Claim.prototype, 'giveBack').mockImplementationOnce(async () => {
+        throw new Error('The connection was lost')
+      })
+      throw new Unavailable('no')
+    })
+    expect((await call(shop, whole, name)).status).toBe(503)
+    expect((await call(shop, whole, name)).status).toBe(201)
   })
 
   test('a claim of which nobody heard is given back', async () => {

@@ -1,7 +1,7 @@
 /** Starting and ending a QR session (rule 2). */
 
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'
 import { seal } from '#runtime/secrets'
 import { qrSessionExpire } from '../handles.ts'
@@ -67,12 +67,10 @@ async function claimStart(ctx: Context): Promise<Date> {
     .select('status')
     .where('type', '=', 'qr')
     .executeTakeFirstOrThrow()
-  throw refuse(
-    'conflict',
-    isLive(status) && status !== 'awaiting-scan'
-      ? `A phone is ${status} already: end that session first`
-      : 'A session is being started at this moment: look at it in a few seconds',
-  )
+  if (isLive(status) && status !== 'awaiting-scan') {
+    throw refuse('conflict', `A phone is ${status} already: end that session first`)
+  }
+  throw refuseForNow('conflict', 'A session is being started at this moment: look at it in a few seconds')
 }
 
 /** All codes at once: later ones are shown by the clock, whether a job runs or not. */

@@ -1,6 +1,6 @@
 /** Our templates compared with the provider's, which is right. */
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderTemplate, TemplateContent } from '#runtime/ports/messaging/template-port'
 import { pagesOf } from '#runtime/ports/pages'
@@ -60,7 +60,8 @@ async function claimSync(ctx: Context): Promise<Date> {
     )
     .returning('started_at')
     .executeTakeFirst()
-  if (!claimed) throw refuse('conflict', 'The templates are being synced already: wait until it is done')
+  if (!claimed)
+    throw refuseForNow('conflict', 'The templates are being synced already: wait until it is done')
   return claimed.started_at
 }
 

@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { discountReconcile } from '../handles.ts'
 import type { Draft } from './draft.ts'
 import type { Kind } from './kinds.ts'
@@ -36,7 +36,7 @@ export async function takeableIntent(
   const open = await intentRow(ctx, discountId).forUpdate().executeTakeFirst()
   if (!open) return null
   if (isFresh(open, ctx.now())) {
-    throw refuse('conflict', `Another change of this ${noun} is being written: try again in a minute`)
+    throw refuseForNow('conflict', `Another change of this ${noun} is being written: try again in a minute`)
   }
   return open
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { connections, files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { Refusal, refuse } from '#runtime/errors'
+import { Refusal, refuse, refuseForNow } from '#runtime/errors'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import type { Draft, KindName } from './draft.ts'
@@ -77,7 +77,7 @@ export async function deleteDiscount<C extends object>(
     const before = await findDiscount(ctx, kind, id)
     if (await write(ctx, { kind: kind as unknown as Kind, id: before.id, before, after: null })) return
   }
-  throw refuse('conflict', `Others change this ${kind.noun} at the same time: try again`)
+  throw refuseForNow('conflict', `Others change this ${kind.noun} at the same time: try again`)
 }
 
 function isSame(before: Draft, after: Draft): boolean {

@@ -44,7 +44,7 @@ export async function sendTestMail(
       html,
       text,
       ...(replyTo ? { replyTo } : {}),
-      idempotencyKey: `review-test:${ctx.newId()}`,
+      idempotencyKey: ctx.sendKey('review-test:'),
     })
   } catch (error) {
     if (error instanceof Refused) throw refuse('bad_request', `email: ${error.message}`)

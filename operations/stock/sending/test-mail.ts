@@ -28,7 +28,7 @@ export async function sendTestMail(
   const mail = alertMail(await readAlerts(ctx), values, null, ctx.store.locale)
   const subject = `[Test] ${mail.subject}`
   try {
-    await ctx.adapters.mail.send({ to: sentTo, ...mail, subject, idempotencyKey: `st_test_${ctx.newId()}` })
+    await ctx.adapters.mail.send({ to: sentTo, ...mail, subject, idempotencyKey: ctx.sendKey('st_test_') })
   } catch (error) {
     if (error instanceof Refused) throw refuse('bad_request', `email: ${error.message}`)
     throw error

@@ -107,7 +107,8 @@ export async function registerWebhook(ctx: Context): Promise<void> {
   const connected = await connections.requireEcommerce(ctx)
   const isNew = await connections.registerWebhooks(ctx, connected, ['stock.updated'])
   const { connectedAt } = connected
-  await ctx.transaction(async (tx) => {
+  // What is saved by the request comes after it, and is what its If-Match and its key are of.
+  await ctx.observing().transaction(async (tx) => {
     await tx.db
       .insertInto('stock_alert_settings')
       .values({ is_enabled: false })

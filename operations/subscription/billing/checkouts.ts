@@ -2,7 +2,7 @@
 import type { Row } from '#db/tables'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import type { CheckoutKind } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
@@ -181,7 +181,7 @@ async function finishOpening(
       .where('status', '=', 'creating')
       .returning('id')
       .executeTakeFirst()
-    return opened ? null : refuse('conflict', 'The checkout took too long to open: try again')
+    return opened ? null : refuseForNow('conflict', 'The checkout took too long to open: try again')
   })
   await tryTasks(ctx)
   if (refused) throw refused

@@ -1,7 +1,7 @@
 /** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
 import { applyEvents, connections, events } from '#operations/store/door'
 import { type Context, SystemContext } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 import type { BillingEvent, BillingEventData, BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
@@ -34,7 +34,7 @@ export async function settleAsked(ctx: Context): Promise<void> {
   const asked = await openIntents(ctx, askedKinds)
   for (const intent of asked) {
     if (intent.held_until > ctx.now()) {
-      throw refuse('conflict', 'Another change of the subscription is under way: try again in a minute')
+      throw refuseForNow('conflict', 'Another change of the subscription is under way: try again in a minute')
     }
     await settle(ctx, intent)
   }

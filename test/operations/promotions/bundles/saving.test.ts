@@ -49,6 +49,22 @@ async function changed(shop: DiscountShop, id: string, change: Parameters<typeof
 }
 
 describe('bundles', () => {
+  test('after an outage the same key is good for the same request, once what was begun is over', async () => {
+    const shop = await bundleStore()
+    const { id } = (await shop.call(createBundle, { body: combo() })).body
+    const remove = () =>
+      shop.call(deleteBundle, { params: { id }, headers: { 'idempotency-key': `away-${id}` } })
+    await shop.setDown(true)
+    expect((await remove()).status).toBe(503)
+    await shop.setDown(false)
+    await app.advance(5000)
+    expect((await remove()).status).toBe(409)
+    await app.advance(2 * minute)
+    await app.drainJobs()
+    const removed = await remove()
+    expect([removed.status, removed.headers.get('idempotency-replayed')]).toEqual([204, null])
+  })
+
   test('prices of its items, a missing one named, sent back whole', async () => {
     const shop = await bundleStore()
     const missing = await shop.call(createBundle, {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import getCounter from '#operations/stock/counter/api/get-settings'
 import saveCounter from '#operations/stock/counter/api/save-settings'
 import sendTestEmail from '#operations/stock/sending/api/send-test-email'
@@ -6,6 +6,7 @@ import getSettings from '#operations/stock/settings/api/get-settings'
 import saveSettings from '#operations/stock/settings/api/save-settings'
 import { looks } from '#operations/stock/settings/schema'
 import activateFeatures from '#operations/store/onboarding/api/activate-features'
+import { Context } from '#runtime/context'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
@@ -30,6 +31,25 @@ const webhooks = async (shop: Shop) =>
     .execute()
 
 describe('settings of stock alerts', () => {
+  test('If-Match is of the save, whatever is noted of the webhook before it', async () => {
+    const shop = await connectedStore(app)
+    await save(shop, { allowPhones: true })
+    const tag = (await shop.call(getSettings)).headers.get('etag')!
+    const { transaction } = Context.prototype
+    let isFirst = true
+    vi.spyOn(Context.prototype, 'transaction').mockImplementation(async function (this: Context, ...of) {
+      const done = await transaction.apply(this, of as never)
+      if (isFirst && !this.inTransaction) {
+        isFirst = false
+        expect((await save(shop, { allowPhones: false })).status).toBe(200)
+      }
+      return done as never
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const late = await shop.call(saveSettings, { body: { allowPhones: true }, headers: { 'if-match': tag } })
+    expect([late.status, isFirst, (await read(shop)).allowPhones]).toEqual([409, false, false])
+  })
+
   test('each setting has its bounds', async () => {
     const shop = await connectedStore(app)
     const bounds = {
