@@ -52,18 +52,36 @@ export class PreparingPglite extends PGlite {
   }
 
   override transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return super.transaction((transaction) =>
-      work(
+    return super.transaction(async (transaction) => {
+      const running = new Set<Promise<unknown>>()
+      let hasFailed = false
+      const heard = <R>(asked: Promise<R>): Promise<R> => {
+        const end: Promise<unknown> = asked
+          .catch(() => {
+            hasFailed = true
+          })
+          .then(() => running.delete(end))
+        running.add(end)
+        return asked
+      }
+      const done = await work(
         Object.create(transaction, {
           query: {
             value: (text: string, parameters: unknown[] = [], options?: QueryOptions) =>
-              transaction.closed || !this.#isPrepared(text, options)
-                ? transaction.query(text, parameters, options)
-                : this.#run(text, parameters),
+              heard(
+                transaction.closed || !this.#isPrepared(text, options)
+                  ? transaction.query(text, parameters, options)
+                  : this.#run(text, parameters),
+              ),
           },
         }),
-      ),
-    )
+      )
+      // What it began and did not await is in it.
+      await Promise.all(running)
+      // Where one has failed its commit undoes it, and PGlite says nothing of that: this does.
+      if (hasFailed && !transaction.closed) await transaction.query('select 1')
+      return done
+    })
   }
 
   /** Says so from the second time on. */
