@@ -87,7 +87,8 @@ export const claim = `with next as (
     j.source_name as "sourceName", j.source_id as "sourceId", j.source_output as "sourceOutput"`
 
 /** The ids of those of these running jobs, by name and id, before which another of their key began. */
-export const behindOthers = `select mine.id from unnest($1::text[], $2::uuid[]) as m(name, id)
+export const behindOthers = `select mine.id
+  from (select * from unnest($1::text[], $2::uuid[]) limit cardinality($1::text[])) as m(name, id)
   join pgboss.job mine on mine.name = m.name and mine.id = m.id
   where exists (
     select 1 from pgboss.job j where j.name = mine.name and j.singleton_key = mine.singleton_key
