@@ -69,6 +69,9 @@ function migrateBy(
 ): Promise<string[]> {
   return database.root.transaction().execute(async (db) => {
     await sql`select pg_advisory_xact_lock(${migrating})`.execute(db)
+    // As the migrator makes it, which where it may not looks on in a transaction that has failed: its reason comes first.
+    await sql`create table if not exists kysely_migration
+      (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(db)
     const { error, results = [] } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
     if (error) throw error
     return results.map(({ migrationName }) => migrationName)
