@@ -1,7 +1,7 @@
 /** Writes that ask platform or storage first, of what may change meanwhile. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 
 const turns = 5
 /** Thrown, so that the transaction does not hold: what guards the request is asked again in the next. */
@@ -33,5 +33,5 @@ export async function settledWrite<Before, Prepared, Answer>(
       if (!(error instanceof Moved)) throw error
     }
   }
-  throw refuse('conflict', 'Others are changing the same: try again')
+  throw refuseForNow('conflict', 'Others are changing the same: try again')
 }

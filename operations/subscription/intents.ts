@@ -6,6 +6,7 @@
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
+import { refuseForNow } from '#runtime/errors'
 import { billingReconcile } from './handles.ts'
 
 export type IntentRow = Row<'billing_intents'>
@@ -38,7 +39,10 @@ export async function addAsked(
     created_at: now,
     updated_at: now,
   })
-  const busy = 'Another change of the subscription is under way: try again in a minute'
+  const busy = refuseForNow(
+    'conflict',
+    'Another change of the subscription is under way: try again in a minute',
+  )
   await unlessTaken('billing_intents_asked', busy, () => asked.execute())
   await tx.queue(billingReconcile, { intentId: id }, { at: heldUntil })
   return id

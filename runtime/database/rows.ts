@@ -14,7 +14,7 @@ import {
 import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { isDuplicate, Refusal, refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import type { Wording } from '#runtime/values/wording'
@@ -112,16 +112,17 @@ export async function requireRoom(
   return n
 }
 
-/** What `write` answers; refused with `taken` where a unique index has another row of the same. */
+/** What `write` answers; refused by `taken`, a conflict, where a unique index has another row of the same. */
 export async function unlessTaken<T>(
   index: string,
-  taken: string | Wording,
+  taken: string | Wording | Refusal,
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    throw isDuplicate(error, index) ? refuse('conflict', taken) : error
+    if (!isDuplicate(error, index)) throw error
+    throw taken instanceof Refusal ? taken : refuse('conflict', taken)
   }
 }
 

@@ -98,6 +98,13 @@ const { database } = await freshDatabase()
 const app = await testApp({}, { registry, database })
 const shop = await store(app)
 const ctx = await shop.context()
+/** What is queued of a key. */
+const of = (key: string, name = key) => ({
+  storeId: shop.id,
+  userId: null,
+  requestId: 'test',
+  payload: { name, key },
+})
 
 test('a job is queued with its cause, or not at all', async () => {
   log.length = 0
@@ -138,17 +145,18 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   begun.length = 0
   letGo = Promise.withResolvers()
   const { queue } = app.services
-  const of = (key: string) => ({
-    storeId: shop.id,
-    userId: null,
-    requestId: 'test',
-    payload: { name: key, key },
-  })
   await app.drainJobs() // what the clock has due would have one of the places
   const keys = Array.from({ length: 30 }, (_, at) => `clock ${at}`)
-  for (const { handle: each } of crowd) await queue.sendInBackground(each, keys.map(of))
+  for (const { handle: each } of crowd)
+    await queue.sendInBackground(
+      each,
+      keys.map((key) => of(key)),
+    )
   // Of a key one waits: it is asked for now, and goes before the others of its queue.
-  await queue.sendInBackground(crowd[0]!.handle, keys.map(of))
+  await queue.sendInBackground(
+    crowd[0]!.handle,
+    keys.map((key) => of(key)),
+  )
   const [first] = await database.query<{ id: string }>(
     `select id from pgboss.job where name = 'test-crowd-a' and data -> 'payload' ->> 'key' = 'clock 29'`,
     [],
@@ -178,12 +186,7 @@ test('as long as there is room anew, the whole queue is not looked at', async ()
   log.length = 0
   await queue.sendInBackground(
     keyed.handle,
-    names.map((name) => ({
-      storeId: shop.id,
-      userId: null,
-      requestId: 'test',
-      payload: { name, key: name },
-    })),
+    names.map((name) => of(name)),
   )
   await app.drainJobs()
   expect(log.filter((line) => line.startsWith('small')).toSorted()).toEqual(names.toSorted())
@@ -243,7 +246,7 @@ test('of thousands that the clock queued at once, a claim reads those that it ta
     const some = Array.from({ length: 500 }, (_, at) => `${page}-${at}`)
     await app.services.queue.sendInBackground(
       crowd[0]!.handle,
-      some.map((key) => ({ storeId: shop.id, userId: null, requestId: 'test', payload: { name: key, key } })),
+      some.map((key) => of(key)),
     )
   }
   const names = crowd.map(({ name }) => name)
@@ -271,12 +274,6 @@ test('of thousands that the clock queued at once, a claim reads those that it ta
 
 test('many at once are queued in their order, of a key the first, and beside who asks for the same in that order', async () => {
   const { queue } = app.services
-  const of = (key: string, name = key) => ({
-    storeId: shop.id,
-    userId: null,
-    requestId: 'test',
-    payload: { name, key },
-  })
   await database.query('delete from pgboss.job', [])
   const keys = Array.from({ length: 200 }, (_none, at) => `in order ${String(at).padStart(3, '0')}`)
   const envelopes = keys.flatMap((key) => [of(key, `${key} first`), of(key, `${key} second`)])
@@ -295,12 +292,6 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
   'a transaction and the clock that ask for the same keys in one order do not wait for each other',
   async () => {
     const { queue } = app.services
-    const of = (key: string) => ({
-      storeId: shop.id,
-      userId: null,
-      requestId: 'test',
-      payload: { name: key, key },
-    })
     for (let round = 0; round < 5; round += 1) {
       let clock: Promise<void> | null = null
       await ctx.transaction(async (tx) => {

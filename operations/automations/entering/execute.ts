@@ -3,7 +3,7 @@
 import { checkRoute, templates } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { getAutomation, noAutomation } from '../automations.ts'
 import { automationExecute } from '../handles.ts'
 import type { AutomationRow } from '../types.ts'
@@ -12,7 +12,10 @@ import { enterRuns } from './enter.ts'
 
 const enteredAtOnce = 200
 const busy = () =>
-  refuse('conflict', 'The automation is being executed already: wait until all its messages are scheduled')
+  refuseForNow(
+    'conflict',
+    'The automation is being executed already: wait until all its messages are scheduled',
+  )
 
 /**
  * Counts whom it is for and queues the job. Refuses an automation that is off, cannot send or is being executed, and

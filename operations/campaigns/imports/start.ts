@@ -2,7 +2,7 @@
 import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow, unlessTaken } from '#runtime/database/rows'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { storableCell } from '#runtime/values/storable'
 import { listImport } from '../handles.ts'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
@@ -48,13 +48,14 @@ async function startImport(
     created_at: now,
     updated_at: now,
   })
-  await unlessTaken('list_imports_live', busy, () => queuing.execute())
+  await unlessTaken('list_imports_live', busy(), () => queuing.execute())
   const queued = await ctx.queue(listImport, { importId: jobId, listId }, { id: jobId })
   // The job of an import that ended just now has not left the queue yet.
-  if (queued.jobId !== jobId) throw refuse('conflict', busy)
+  if (queued.jobId !== jobId) throw busy()
   return { jobId, status: 'queued', listId }
 }
-const busy = 'An import of this list is queued or running: wait until it has ended'
+const busy = () =>
+  refuseForNow('conflict', 'An import of this list is queued or running: wait until it has ended')
 
 /** Makes a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
 export async function importPlatform(

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { connections, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
@@ -68,7 +68,7 @@ async function insertSync(ctx: Context, sync: { id: string; list_id: string; mod
   const made = ctx.db
     .insertInto('newsletter_syncs')
     .values({ ...sync, cursor: null, failure_reason: null, created_at: now, updated_at: now })
-  const busy = 'A sync is queued or running: wait until it has ended'
+  const busy = refuseForNow('conflict', 'A sync is queued or running: wait until it has ended')
   await unlessTaken('newsletter_syncs_live', busy, () => made.execute())
 }
 

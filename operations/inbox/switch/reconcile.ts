@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { addressesOf, changesOf, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 import type { StatusData } from '#runtime/ports/messaging/hook-body'
 import type { HistoryData, InboundData } from '#runtime/ports/messaging/inbound-hooks'
 import type { ProviderEvent } from '#runtime/ports/provider'
@@ -24,7 +24,8 @@ const storedAtOnce = 200
 export async function startReconcile(ctx: Context, days: number) {
   await requireInbox(ctx)
   const queued = await startRun(ctx, 'reconcile', { days, isAsked: true })
-  if (!queued) throw refuse('conflict', 'Messages are being looked for already: wait until that is done')
+  if (!queued)
+    throw refuseForNow('conflict', 'Messages are being looked for already: wait until that is done')
   return queued
 }
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 import { refreshOrderNames } from '../conversations/contacts.ts'
 import { beginRun, isLive, lockRun, recalculateSoon, startRun, writeRun } from '../switch/runs.ts'
 import { tierRules } from './settings.ts'
@@ -13,7 +13,7 @@ const atOnce = 1000
 /** As a member asks for it. Refuses while one is queued or running. */
 export async function startRecalculation(ctx: Context) {
   const queued = await startRun(ctx, 'segments', { isAsked: true })
-  if (!queued) throw refuse('conflict', 'The tiers are being computed already: wait until that is done')
+  if (!queued) throw refuseForNow('conflict', 'The tiers are being computed already: wait until that is done')
   return queued
 }
 

@@ -1,6 +1,6 @@
 /** Codes that pair a phone with the assistant. Only their SHA-256 is kept. */
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { randomText, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
@@ -75,7 +75,7 @@ async function refuseTooMany(ctx: Context, phone: string | null): Promise<void> 
     .where('created_at', '>', new Date(ctx.clock.ms() - hourMs))
     .executeTakeFirstOrThrow()
   if (lately >= codesAnHourAtMost) {
-    throw refuse('conflict', `${codesAnHourAtMost} codes were made in the last hour: try again later`)
+    throw refuseForNow('conflict', `${codesAnHourAtMost} codes were made in the last hour: try again later`)
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { Refusal, refuse } from '#runtime/errors'
+import { Refusal, refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import {
   type NumberHealth,
@@ -122,7 +122,7 @@ async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
   if (setup.outcome || setup.expires_at <= ctx.now()) {
     return refuse('conflict', 'This setup is over: start a new one')
   }
-  return refuse('conflict', 'This setup is being confirmed at this moment')
+  return refuseForNow('conflict', 'This setup is being confirmed at this moment')
 }
 
 async function deny(tx: Context, setupId: string): Promise<void> {

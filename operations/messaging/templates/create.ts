@@ -2,7 +2,7 @@
 
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { isDuplicate, refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/template-port'
 import { pagesOf } from '#runtime/ports/pages'
@@ -105,7 +105,7 @@ async function openCreation(ctx: Context, { name, language }: TemplateContent): 
       throw refuse('conflict', `There are ${templatesAtMost} templates, which is the most: delete one first`)
     }
     if ((facts.lately ?? 0) >= createdAnHourAtMost) {
-      throw refuse(
+      throw refuseForNow(
         'conflict',
         `${createdAnHourAtMost} templates were created in the last hour, which is the most: try again later`,
       )

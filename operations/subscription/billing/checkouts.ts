@@ -2,7 +2,7 @@
 import type { Row } from '#db/tables'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuseForNow } from '#runtime/errors'
 import type { CheckoutKind } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
@@ -97,7 +97,7 @@ export async function openCardUpdate(
 }
 
 export const changedMeanwhile = () =>
-  refuse('conflict', 'The subscription changed meanwhile: read it and try again')
+  refuseForNow('conflict', 'The subscription changed meanwhile: read it and try again')
 
 const returnUrl = (ctx: Context): string => `${ctx.settings.publicUrl}/billing/return`
 
