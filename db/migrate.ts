@@ -67,11 +67,18 @@ function migrateBy(
   database: Database,
   getMigrations: () => Promise<Record<string, Migration>>,
 ): Promise<string[]> {
-  return database.root.transaction().execute(async (db) => {
+  // Whatever the database's default: who waited for the lock sees what was done meanwhile.
+  const begin = database.root.transaction().setIsolationLevel('read committed')
+  return begin.execute(async (db) => {
     await sql`select pg_advisory_xact_lock(${migrating})`.execute(db)
-    // As the migrator makes it, which where it may not looks on in a transaction that has failed: its reason comes first.
+    // As the migrator makes them, which where it may not looks on in a transaction that has failed: its reason comes first.
     await sql`create table if not exists kysely_migration
       (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(db)
+    await sql`create table if not exists kysely_migration_lock
+      (id varchar(255) not null primary key, is_locked integer not null default 0)`.execute(db)
+    await sql`insert into kysely_migration_lock (id) values ('migration_lock') on conflict do nothing`.execute(
+      db,
+    )
     const { error, results = [] } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
     if (error) throw error
     return results.map(({ migrationName }) => migrationName)

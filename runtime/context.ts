@@ -1,6 +1,7 @@
 /** What a handler or a job has in its hands. */
 import {
   CompiledQuery,
+  type DatabaseConnection,
   type Kysely,
   type KyselyPlugin,
   type RootOperationNode,
@@ -113,6 +114,8 @@ export class Context {
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
   #closing: (() => Promise<void>) | null = null
+  /** What the closing statement goes by. */
+  #handed: DatabaseConnection | null = null
   #adapters: Adapters | null = null
   #db: TenantDb | null = null
   #statements = 0
@@ -194,7 +197,8 @@ export class Context {
   run<Row>(text: string, parameters: unknown[], plan?: Plan): Promise<Row[]> {
     if (this.#mode === 'statement') this.#count()
     if (!this.#transaction) return this.services.database.query<Row>(text, parameters, plan)
-    return this.#transaction.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
+    const by = this.#handed ?? this.#transaction
+    return by.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
   }
 
   /** One transaction; inside one already, a part of it. What `fn` throws undoes it all. */
@@ -216,10 +220,13 @@ export class Context {
       const done = await fn(within)
       const { claim } = this.actor
       await claim?.confirm(within)
-      // Behind what nobody awaited: the commit would leave before it.
-      await transaction.getExecutor().provideConnection(async () => undefined)
-      closing = (within.#closing ?? claim?.closing(within))?.()
-      closing?.catch(() => undefined) // heard below
+      // Handed over while nobody else has the turn, whoever was not awaited: so it leaves before the commit.
+      await transaction.getExecutor().provideConnection(async (connection) => {
+        within.#handed = connection
+        closing = (within.#closing ?? claim?.closing(within))?.()
+        closing?.catch(() => undefined) // heard below
+        within.#handed = null
+      })
       return done
     }
     const result = await (isolation ? begin.setIsolationLevel(isolation) : begin)
@@ -292,8 +299,8 @@ export class Context {
   }
 
   /**
-   * The transaction's last statement, which leaves together with its commit. It has to fail, and not only tell, where the
-   * transaction is not to hold.
+   * The transaction's last statement, a prepared one, which leaves together with its commit. It has to fail, and not only
+   * tell, where the transaction is not to hold.
    */
   closeWith(statement: () => Promise<void>): void {
     this.#closing = statement

@@ -54,11 +54,11 @@ export class PreparingPglite extends PGlite {
   override transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return super.transaction(async (transaction) => {
       const running = new Set<Promise<unknown>>()
-      let hasFailed = false
+      let failure: unknown = null
       const heard = <R>(asked: Promise<R>): Promise<R> => {
         const end: Promise<unknown> = asked
-          .catch(() => {
-            hasFailed = true
+          .catch((error) => {
+            failure ??= error
           })
           .then(() => running.delete(end))
         running.add(end)
@@ -79,7 +79,11 @@ export class PreparingPglite extends PGlite {
       // What it began and did not await is in it.
       await Promise.all(running)
       // Where one has failed its commit undoes it, and PGlite says nothing of that: this does.
-      if (hasFailed && !transaction.closed) await transaction.query('select 1')
+      if (failure && !transaction.closed) {
+        await transaction.query('select 1').catch(() => {
+          throw failure
+        })
+      }
       return done
     })
   }

@@ -91,6 +91,8 @@ class PipelinedConnection implements DatabaseConnection {
   #lostBefore = 0
   /** It is ending, or has ended: a statement that comes now would be outside of it, and stay. */
   #isOver = false
+  /** Why it will be undone, whoever heard of it. */
+  #failure: unknown = null
   constructor(pool: PostgresPool, pace: Pace) {
     this.#pool = pool
     this.#pace = pace
@@ -111,6 +113,7 @@ class PipelinedConnection implements DatabaseConnection {
 
   async begin(settings: TransactionSettings): Promise<void> {
     this.#isOver = false
+    this.#failure = null
     this.#own = await this.#pool.take(this.#pace)
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
@@ -132,7 +135,7 @@ class PipelinedConnection implements DatabaseConnection {
       const done = await this.#held(this.#own).run(command, [])
       // A commit of a failed transaction answers ROLLBACK without an error.
       if (command === 'commit' && done.command === 'ROLLBACK') {
-        throw new Error('The transaction had failed and was rolled back')
+        throw this.#failure ?? new Error('The transaction had failed and was rolled back')
       }
     } finally {
       this.release()
@@ -156,6 +159,11 @@ class PipelinedConnection implements DatabaseConnection {
       this.#own || this.#isOver
         ? this.#open().run(query.sql, query.parameters)
         : this.#pool.query<R>(query.sql, query.parameters, undefined, this.#pace)
+    if (this.#own) {
+      running.catch((error) => {
+        this.#failure ??= error
+      })
+    }
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count
     return {

@@ -68,7 +68,7 @@ async function opening<T>(
   const settings = readSettings(env)
   const { database, shared, close } = await openDatabase(settings)
   try {
-    await migrated(settings, database)
+    await migrated(settings, database.patient)
     const now = machineClock(await savedOffset(database, settings)).now()
     // Nobody else is there to know anything where this process has the database to itself.
     const settled = async (): Promise<void> => {

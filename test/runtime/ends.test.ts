@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { sql, type Transaction } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Tables } from '#db/tables'
+import { sqlState } from '#runtime/errors'
 import { freshDatabase, testApp } from '../support/app.ts'
 import { store } from '../support/store.ts'
 
@@ -64,6 +65,53 @@ test('whatever fails and whoever waits for it: all of a transaction or nothing',
     { numRuns: 150 },
   )
   expect(quiet).toEqual([])
+})
+
+/** Of what nobody awaits, so many statements one after the other; and how the last statement of the transaction goes. */
+const strays = fc.record({
+  chains: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 }),
+  closing: fc.constantFrom('writes', 'fails'),
+})
+
+test('the closing statement is in it, whatever else is still being written: it holds with it, or not at all', async () => {
+  const ctx = await shop.context()
+  await fc.assert(
+    fc.asyncProperty(strays, async ({ chains, closing }) => {
+      const ended = ctx.transaction(async (tx) => {
+        const db = tx.system as Transaction<Tables>
+        for (const [at, length] of chains.entries()) {
+          const chain = async () => {
+            for (let n = 0; n < length; n += 1)
+              await sql`insert into ends values (${at * 10 + n})`.execute(db)
+          }
+          chain().catch(() => undefined)
+        }
+        await sql`insert into ends values (1000)`.execute(db)
+        const text = closing === 'writes' ? 'insert into ends values (1001)' : 'select 1 / 0'
+        tx.closeWith(() => tx.run(text, []).then(() => undefined))
+      })
+      const told = await ended.then(
+        () => 'it holds',
+        (error) => sqlState(error) ?? error,
+      )
+      await sql`select pg_sleep(0.005)`.execute(database.root)
+      const rows = await database.query<{ n: number }>('delete from ends returning n', [])
+      expect(told).toBe(closing === 'writes' ? 'it holds' : '22012')
+      if (closing === 'writes') expect(rows.map(({ n }) => n)).toEqual(expect.arrayContaining([1000, 1001]))
+      else expect(rows).toHaveLength(0)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('why it failed is told, whoever heard of it', async () => {
+  const ctx = await shop.context()
+  const failing = ctx.transaction(async (tx) => {
+    const db = tx.system as Transaction<Tables>
+    const twice = async () => sql`insert into ends values (1), (1)`.execute(db)
+    await twice().catch(() => undefined)
+  })
+  expect(sqlState(await failing.catch((error) => error))).toBe('23505')
 })
 
 test('a statement of a transaction that has ended is refused', async () => {

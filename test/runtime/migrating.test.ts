@@ -40,6 +40,10 @@ test.skipIf(!server || process.env.TEST_DATABASE_POOLER !== undefined)(
   { timeout: 120_000 },
   async () => {
     const open = await empty()
+    const first = open()
+    await first.script(`do $$ begin execute format('alter database %I set default_transaction_isolation = %L',
+      current_database(), 'repeatable read'); end $$`)
+    await first.close()
     const machines = [open(), open(), open()]
     const ends = machines.map(busy)
     const ran = await Promise.all(machines.map(migrate))
