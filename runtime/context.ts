@@ -114,8 +114,7 @@ export class Context {
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
   #closing: (() => Promise<void>) | null = null
-  /** What the closing statement goes by. */
-  #handed: DatabaseConnection | null = null
+  #handed: DatabaseConnection | null = null // what the closing statement goes by
   #adapters: Adapters | null = null
   #db: TenantDb | null = null
   #statements = 0
@@ -160,10 +159,7 @@ export class Context {
     this.actor.claim?.resumes()
     return this.actor.idempotencyKey ?? null
   }
-  /**
-   * What a provider knows a send of this request by, where no row of ours does: the same where the request is run again
-   * under its Idempotency-Key, which is another request a day later.
-   */
+  /** What a provider knows a send by, where no row does: its Idempotency-Key's that day, the same where it is run again. */
   sendKey(prefix: string): string {
     const key = this.resumeKey
     if (key === null) return `${prefix}${this.newId()}`

@@ -35,7 +35,9 @@ export async function distribute(database: Database, told: Distributing = silent
     const size = await stepSize(root)
     for (let at = 0; at < missing.length; at += size) {
       await taking(root, async (tx) => {
-        for (const each of missing.slice(at, at + size)) {
+        // Another machine may have moved some since.
+        const left = new Set((await standingOf(database, tx))?.missing.map(({ table }) => table))
+        for (const each of missing.slice(at, at + size).filter(({ table }) => left.has(table))) {
           told.table(each.table)
           await place(tx, each)
         }
@@ -62,12 +64,15 @@ async function stepSize(root: Kysely<Tables>): Promise<number> {
   return stores.length === 0 ? emptyAtOnce : 1
 }
 
-/** One at a time, whoever else does the same. */
+/** One at a time, whoever else does the same; who waited sees what was done meanwhile, whatever the database's default. */
 const taking = <T>(root: Kysely<Tables>, step: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
-  root.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended('distribute', 0))`.execute(tx)
-    return step(tx)
-  })
+  root
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended('distribute', 0))`.execute(tx)
+      return step(tx)
+    })
 
 /** Throws one sentence while servers of this database run, which would write where nobody looks any more. */
 export async function requireAlone(database: Database): Promise<void> {
