@@ -1,6 +1,6 @@
 /**
- * PGlite that keeps what it has prepared, as our connections to a PostgreSQL server do. Its own `query` parses and plans
- * each statement anew, in five rounds: most of the time that a statement of ours takes there.
+ * PGlite that keeps what it has prepared, as our connections to a PostgreSQL server do: a statement takes one round, and
+ * two where it is new. Its own `query` parses and plans each anew, in five.
  */
 import {
   messages,
@@ -38,7 +38,7 @@ export class PreparingPglite extends PGlite {
     parameters: unknown[] = [],
     options?: QueryOptions,
   ): Promise<Results<Row>> {
-    if (!this.#isPrepared(text, options)) return super.query<Row>(text, parameters, options)
+    if (!isPlain(options)) return super.query<Row>(text, parameters, options)
     await this._checkReady()
     return this._runExclusiveTransaction(() => this.#run<Row>(text, parameters))
   }
@@ -69,7 +69,7 @@ export class PreparingPglite extends PGlite {
           query: {
             value: (text: string, parameters: unknown[] = [], options?: QueryOptions) =>
               heard(
-                transaction.closed || !this.#isPrepared(text, options)
+                transaction.closed || !isPlain(options)
                   ? transaction.query(text, parameters, options)
                   : this.#run(text, parameters),
               ),
@@ -86,16 +86,6 @@ export class PreparingPglite extends PGlite {
       }
       return done
     })
-  }
-
-  /** Says so from the second time on. */
-  #isPrepared(text: string, options: QueryOptions | undefined): boolean {
-    const isPlain =
-      !options || Object.entries(options).every(([name, value]) => name === 'rowMode' && value === 'object')
-    if (!isPlain || text.length > longestKept) return false
-    if (this.#known.has(text)) return true
-    this.#known.set(text, null)
-    return false
   }
 
   #run<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
@@ -138,18 +128,24 @@ export class PreparingPglite extends PGlite {
     return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
   }
 
+  /** Kept from the second time on: most are asked once. */
   async #statement(text: string): Promise<Statement> {
+    if (text.length > longestKept) return this.#prepare(text, '')
     const known = this.#known.get(text)
     this.#known.delete(text)
-    const statement = known ?? (await this.#prepare(text))
-    this.#known.set(text, statement)
+    const statement = known ?? (await this.#prepare(text, known === null ? this.#newName() : ''))
+    this.#known.set(text, statement.name ? statement : null)
     await this.#dropOldest()
     return statement
   }
 
-  async #prepare(text: string): Promise<Statement> {
+  #newName(): string {
     this.#names += 1
-    const name = `kept_${this.#names}`
+    return `kept_${this.#names}`
+  }
+
+  /** Without a name it is there until the next one. */
+  async #prepare(text: string, name: string): Promise<Statement> {
     const answers = await this.#send(
       serialize.parse({ name, text }),
       serialize.describe({ type: 'S', name }),
@@ -180,6 +176,9 @@ export class PreparingPglite extends PGlite {
     return this.execProtocolStream(Buffer.concat(parts), { syncToFs: false })
   }
 }
+
+const isPlain = (options: QueryOptions | undefined): boolean =>
+  !options || Object.entries(options).every(([name, value]) => name === 'rowMode' && value === 'object')
 
 const asItIs = (value: string): unknown => value
 

@@ -15,6 +15,7 @@ import {
   turnMs,
   usualDeadlines,
 } from '../deadlines.ts'
+import { type PostgresAddress, readAddress } from './address.ts'
 import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
 import { Distribution } from './distribution.ts'
 import { Nodes } from './nodes.ts'
@@ -48,7 +49,7 @@ const lookEveryMs = 1000
 const triedAgainMs = 5_000
 
 class Pool implements PostgresPool {
-  readonly #url: string
+  readonly #address: PostgresAddress
   readonly #sizes: PoolOptions
   readonly #sessions: Sessions
   readonly #watch: Watch = { turn: 0 }
@@ -76,7 +77,7 @@ class Pool implements PostgresPool {
   constructor(url: string, sizes: PoolOptions) {
     const { statementMs } = sizes.deadlines ?? usualDeadlines
     const heardMs = silenceMs({ statementMs })
-    this.#url = url
+    this.#address = readAddress(url)
     this.#sizes = sizes
     // Another process's PGlite is none.
     this.distribution = new Distribution((text) => this.query(text, []), sizes.socket ? false : null)
@@ -293,7 +294,7 @@ class Pool implements PostgresPool {
   #open(kind: SessionKind, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {
     const { socket, name = usualName } = this.#sizes
     const options = {
-      ...(socket ? { path: socket } : {}),
+      ...(socket ? { path: socket } : this.#address.options),
       types,
       connect_timeout: (socket ? turnMs : connectMs) / 1000,
       // Tries soon, however often it failed before: a request waits.
@@ -302,7 +303,7 @@ class Pool implements PostgresPool {
       prepare: !this.#sizes.isPooled,
       onnotice: () => {},
     }
-    return new Client({ url: this.#url, options, watch: this.#watch, ...parts })
+    return new Client({ url: this.#address.url, options, watch: this.#watch, ...parts })
   }
 
   /** One more client for transactions; it has its connection. */

@@ -1,5 +1,6 @@
 /** What the machine refuses at a start, said as a setting with its remedy: by the system's codes, the driver's and PostgreSQL's. */
 import { ConnectionLost, DatabaseSilent } from '#db/deadlines'
+import { describeAddress } from '#db/postgres/address'
 
 type Sentence<Of> = (of: Of, error: NodeJS.ErrnoException) => string
 type Sentences<Of> = Readonly<Record<string, Sentence<Of>>>
@@ -19,16 +20,23 @@ const listening: Sentences<Listening> = {
     `HOST: ${host} is not known here: give an address of this machine, such as 127.0.0.1`,
 }
 
-const unreachable: Sentence<URL> = (url, { message }) =>
-  `DATABASE_URL: nothing answers at ${url.host}: start PostgreSQL there, or give the host and port where it listens (${message})`
-const unknownHost: Sentence<URL> = (url) =>
-  `DATABASE_URL: the host ${url.hostname} is not known: look for a mistake in its name, or whether this machine can resolve it`
-const refused: Sentence<URL> = (url, { message }) =>
-  `DATABASE_URL: ${url.host} refuses the user ${decodeURIComponent(url.username)}: look at user and password (${message})`
-const untrusted: Sentence<URL> = (url, { message }) =>
-  `DATABASE_URL: the certificate of ${url.host} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
+interface Server {
+  /** Its host and port, or the file of its socket. */
+  place: string
+  user: string
+  database: string
+}
 
-const connecting: Sentences<URL> = {
+const unreachable: Sentence<Server> = ({ place }, { message }) =>
+  `DATABASE_URL: nothing answers at ${place}: start PostgreSQL there, or give the host and port where it listens (${message})`
+const unknownHost: Sentence<Server> = ({ place }, error) =>
+  `DATABASE_URL: the host ${(error as { hostname?: string }).hostname ?? place} is not known: look for a mistake in its name, or whether this machine can resolve it`
+const refused: Sentence<Server> = ({ place, user }, { message }) =>
+  `DATABASE_URL: ${place} refuses the user ${user}: look at user and password (${message})`
+const untrusted: Sentence<Server> = ({ place }, { message }) =>
+  `DATABASE_URL: the certificate of ${place} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
+
+const connecting: Sentences<Server> = {
   ECONNREFUSED: unreachable,
   ECONNRESET: unreachable,
   ETIMEDOUT: unreachable,
@@ -36,17 +44,21 @@ const connecting: Sentences<URL> = {
   ENETUNREACH: unreachable,
   CONNECT_TIMEOUT: unreachable,
   CONNECTION_CLOSED: unreachable,
+  ENOENT: ({ place }) =>
+    `DATABASE_URL: there is no socket ${place}: start PostgreSQL there, or give the folder that its unix_socket_directories names`,
+  EACCES: ({ place }) =>
+    `DATABASE_URL: the socket ${place} is not for this user: let it into the folder, or give host and port`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   '28P01': refused,
   '28000': refused,
-  '3D000': (url) =>
-    `DATABASE_URL: ${url.host} has no database ${url.pathname.slice(1)}: make it (createdb), or name one that is there`,
-  '42501': (url, { message }) =>
-    `DATABASE_URL: the user ${decodeURIComponent(url.username)} may not do what is needed: let it own the database (${message})`,
-  '53300': (url) =>
-    `DATABASE_URL: ${url.host} has no connection left: raise its max_connections, or lower DATABASE_READS and DATABASE_TRANSACTIONS`,
-  '57P03': (url) => `DATABASE_URL: ${url.host} is starting or stopping: try again in a moment`,
+  '3D000': ({ place, database }) =>
+    `DATABASE_URL: ${place} has no database ${database}: make it (createdb), or name one that is there`,
+  '42501': ({ user }, { message }) =>
+    `DATABASE_URL: the user ${user} may not do what is needed: let it own the database (${message})`,
+  '53300': ({ place }) =>
+    `DATABASE_URL: ${place} has no connection left: raise its max_connections, or lower DATABASE_READS and DATABASE_TRANSACTIONS`,
+  '57P03': ({ place }) => `DATABASE_URL: ${place} is starting or stopping: try again in a moment`,
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
@@ -77,7 +89,7 @@ function told<Of>(sentences: Sentences<Of>, of: Of, error: unknown): string | nu
 export const whyNotListening = (error: unknown, at: Listening): string | null => told(listening, at, error)
 
 export const whyNotConnected = (error: unknown, databaseUrl: string): string | null =>
-  told(connecting, new URL(URL.canParse(databaseUrl) ? databaseUrl : 'postgres://unknown'), error)
+  told(connecting, describeAddress(databaseUrl), error)
 
 /** In the middle of a command. */
 const lost: readonly unknown[] = [

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
+import { isAddress } from '#db/postgres/address'
 import { mailUrl } from '#runtime/ports/mail/providers'
 import { mailingListUrl } from '#runtime/ports/mailing-list/providers'
 import { readWhatsappUrl } from '#runtime/ports/messaging/whatsapp/options'
@@ -29,6 +30,7 @@ const environment = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .refine(isAddress, 'must be an address such as postgres://user:password@host:5432/database')
     .optional(),
   DATABASE_READS: whole(3, 1),
   DATABASE_TRANSACTIONS: whole(10, 1),

@@ -1,4 +1,4 @@
-/** A PostgreSQL server for one run: made in a temporary folder, reached on the loopback only, deleted at the end. */
+/** A PostgreSQL server for one run: made in a temporary folder, reached on this machine only, deleted at the end. */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import {
   appendFileSync,
@@ -101,7 +101,7 @@ export async function throwawayPostgres(
     const port = await freePort()
     const canCount = options.countsStatements && existsSync(join(bin, '../lib/pg_stat_statements.so'))
     const lines = [
-      ...configuration(port, options.durable ?? true),
+      ...configuration(port, folder, options.durable ?? true),
       ...(canCount
         ? [`shared_preload_libraries = 'pg_stat_statements'`, `pg_stat_statements.track = 'top'`]
         : []),
@@ -137,12 +137,12 @@ export async function throwawayPostgres(
   }
 }
 
-function configuration(port: number, durable: boolean): string[] {
+function configuration(port: number, sockets: string, durable: boolean): string[] {
   return [
     '',
     `listen_addresses = '127.0.0.1'`,
     `port = ${port}`,
-    `unix_socket_directories = ''`,
+    `unix_socket_directories = '${sockets}'`,
     'max_connections = 200',
     `shared_buffers = '256MB'`,
     `max_wal_size = '2GB'`,

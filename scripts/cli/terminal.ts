@@ -30,8 +30,12 @@ export function line(output: Output, text: string): void {
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-const segments = new Intl.Segmenter()
-const lettersOf = (text: string): string[] => [...segments.segment(text)].map((each) => each.segment)
+/** Made where it is needed: it takes some of the time of a start. */
+let segments: Intl.Segmenter | null = null
+const lettersOf = (text: string): string[] => {
+  segments ??= new Intl.Segmenter()
+  return [...segments.segment(text)].map((each) => each.segment)
+}
 const widthOfLetter = (letter: string): number => (wide.test(letter) ? 2 : 1)
 
 /** How many columns a text takes. */

@@ -3,7 +3,9 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Form } from '#operations/sandbox/pictures/motifs'
 import { type Picture, shapesOf } from '#operations/sandbox/pictures/picture'
 
-const { abs, hypot, max, min } = Math
+const { abs, max, min, sqrt } = Math
+/** A fifth of the time of `Math.hypot`, which minds numbers that no picture has. */
+const hypot = (x: number, y: number): number => sqrt(x * x + y * y)
 
 /** How far a point is from the edge: below zero within. */
 function distance(form: Form, x: number, y: number): number {

@@ -1,6 +1,7 @@
 /** The variables of automations' texts (rule 2). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { epochDay } from '#runtime/values/days'
+import { dayText, moneyText, numberText } from '#runtime/values/localized'
 import type { Values } from '#runtime/values/variables'
 import { localDay } from './clock-times.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
@@ -56,26 +57,14 @@ export function valuesOf(
     ...(coupon && {
       couponCode: coupon.code,
       couponValue: couponText(coupon, store),
-      couponExpiresAt: dayText(coupon.endsAt, store),
+      couponExpiresAt: dayIn(coupon.endsAt, store),
     }),
     ...(cashback?.value != null && { cashbackAmount: money(cashback.value, store.currency) }),
   }
 }
 
-/** `R$ 1.234,50`, with a plain space: a phone breaks lines as it likes. */
-export function moneyText(amount: string | number, currency: string, locale: string): string {
-  return new Intl.NumberFormat(locale, { style: 'currency', currency })
-    .format(Number(amount))
-    .replace(/[\u00a0\u202f]/g, ' ')
-}
-
-const dayText = (at: Date, { locale, timezone }: Store): string =>
-  new Intl.DateTimeFormat(locale, {
-    day: '2-digit',
-    month: '2-digit',
-    year: 'numeric',
-    timeZone: timezone,
-  }).format(at)
+const dayIn = (at: Date, { locale, timezone }: Store): string =>
+  dayText(at, locale, { day: '2-digit', month: '2-digit', year: 'numeric', timeZone: timezone })
 
 const freeShipping: Readonly<Record<string, string>> = {
   pt: 'frete grátis',
@@ -87,7 +76,7 @@ function couponText({ type, value }: IssuedCoupon, { locale, currency }: Store):
   if (type === 'free-shipping') return freeShipping[locale.slice(0, 2)] ?? freeShipping.en!
   if (value === null) return null
   return type === 'percentage'
-    ? `${new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value)}%`
+    ? `${numberText(value, locale, { maximumFractionDigits: 2 })}%`
     : moneyText(value, currency, locale)
 }
 

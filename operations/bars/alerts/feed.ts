@@ -1,6 +1,7 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { spanText } from '#runtime/values/localized'
 import { publicName, someone } from '#runtime/values/public-name'
 import { renderText, type Values } from '#runtime/values/variables'
 import { inWords } from '#runtime/values/wording'
@@ -152,7 +153,7 @@ const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 export function timeAgo(milliseconds: number, locale: string): string {
   const seconds = Math.max(1, Math.floor(milliseconds / 1000))
   const [name, length] = units.find(([, each]) => seconds >= each)!
-  return new Intl.RelativeTimeFormat(locale).format(-Math.floor(seconds / length), name)
+  return spanText(-Math.floor(seconds / length), name, locale)
 }
 const agoOf = (ctx: Context, at: Date): string => timeAgo(ctx.clock.ms() - at.getTime(), ctx.store.locale)
 

@@ -3,6 +3,7 @@ import { DateTime } from 'luxon'
 import { escaped } from '#operations/store/door'
 import { type PeopleWords, shopperPage } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { moneyOnPage } from '#runtime/values/localized'
 import { said } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
@@ -18,7 +19,7 @@ const shownAt = (ctx: Context, at: Date, format: Intl.DateTimeFormatOptions): st
   DateTime.fromJSDate(at, { zone: ctx.store.timezone }).setLocale(ctx.store.locale).toLocaleString(format)
 
 export const priceOf = (ctx: Context, amount: number, currency: string): string =>
-  new Intl.NumberFormat(ctx.store.locale, { style: 'currency', currency }).format(amount)
+  moneyOnPage(amount, currency, ctx.store.locale)
 
 /** What several pages say. */
 export const commonWords = {

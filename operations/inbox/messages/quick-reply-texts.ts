@@ -1,5 +1,6 @@
 /** Quick replies filled for a contact (rule 6). */
 import type { Context } from '#runtime/context'
+import { moneyText } from '#runtime/values/localized'
 import { parseVariables, renderText, type Values } from '#runtime/values/variables'
 import { findOrder } from '../conversations/contact-orders.ts'
 import { memberName } from '../conversations/conversations.ts'
@@ -44,15 +45,12 @@ export async function valuesFor(ctx: Context, conversationId: string): Promise<V
     storeName: ctx.store.name,
     storeUrl: `https://${ctx.store.domain}`,
     orderNumber: order?.number ?? null,
-    orderTotal: order ? amountIn(ctx.store.locale, order.total, order.currency) : null,
+    orderTotal: order ? moneyText(order.total, order.currency, ctx.store.locale) : null,
     orderStatus: order?.status ?? null,
     trackingCode: order?.tracking_code ?? null,
     trackingUrl: order?.tracking_url ?? null,
   }
 }
-
-const amountIn = (locale: string, amount: string, currency: string): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(amount)).replace(/\s/gu, ' ')
 
 /** As it would be sent; `lacking`: the order's variables without value and fallback, for which it is not sent. */
 export function renderReply(text: string, values: Values): { text: string; lacking: string[] } {

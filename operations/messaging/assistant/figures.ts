@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon'
 import type { Context } from '#runtime/context'
 import { z } from '#runtime/schema'
+import { moneyText } from '#runtime/values/localized'
 import { languageOf, type Period, type Topic, texts } from './texts.ts'
 
 const statistics = z.object({
@@ -97,6 +98,4 @@ function rangeOf(ctx: Context, period: Period): { startDate: string; endDate: st
 }
 
 const moneyIn = (ctx: Context, amount: number, currency: string): string =>
-  new Intl.NumberFormat(ctx.store.locale, { style: 'currency', currency })
-    .format(amount)
-    .replace(/\p{Zs}/gu, ' ')
+  moneyText(amount, currency, ctx.store.locale)

@@ -1,6 +1,7 @@
 /** The price of paying by another method (rule 1), and what badges say of a product. Pure. */
 import { amounts } from '#operations/store/door'
 import type { snapshots } from '#operations/storefront/door'
+import { moneyText, numberText } from '#runtime/values/localized'
 import type { Values } from '#runtime/values/variables'
 import type { BadgeSettings } from './badge-settings.ts'
 
@@ -42,22 +43,17 @@ export function badgeValues(settings: Featured, product: snapshots.Snapshot, pla
   const sale = salePercentage(product)
   return {
     discountPercentage: sale === null ? null : String(sale),
-    stock: product.stock === null ? null : new Intl.NumberFormat(place.locale).format(product.stock),
-    price: moneyText(amounts.toCents(product.price), place),
-    transferPrice: featured === null ? null : moneyText(featured, place),
+    stock: product.stock === null ? null : numberText(product.stock, place.locale),
+    price: priceText(amounts.toCents(product.price), place),
+    transferPrice: featured === null ? null : priceText(featured, place),
   }
 }
 
 export const featuredValues = (settings: Featured, cents: bigint, place: Place): Values => ({
-  price: moneyText(cents, place),
+  price: priceText(cents, place),
   method: settings.method,
-  discountPercentage: new Intl.NumberFormat(place.locale, { maximumFractionDigits: 4 }).format(
-    settings.discountPercentage,
-  ),
+  discountPercentage: numberText(settings.discountPercentage, place.locale, { maximumFractionDigits: 4 }),
 })
 
-/** With plain spaces. */
-const moneyText = (cents: bigint, { currency, locale }: Place): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency })
-    .format(amounts.toNumber(cents))
-    .replace(/\s/gu, ' ')
+const priceText = (cents: bigint, { currency, locale }: Place): string =>
+  moneyText(amounts.toNumber(cents), currency, locale)

@@ -5,16 +5,12 @@
 import { randomBytes } from 'node:crypto'
 import { escaped } from '#operations/store/door'
 import type { Category, Product } from '#runtime/ports/ecommerce/port'
+import { moneyOnPage } from '#runtime/values/localized'
 import type { ShopFacts } from './catalog.ts'
 import { wordsOf } from './words.ts'
 
 export const pathOf = ({ slug }: Pick<ShopFacts, 'slug'>, path = ''): string =>
   `/sandbox/shop/${encodeURIComponent(slug)}${path}`
-
-export const moneyText = (
-  amount: number,
-  { locale, currency }: { locale: string; currency: string },
-): string => new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)
 
 interface Page {
   title: string
@@ -72,7 +68,7 @@ export function card(shop: ShopFacts, product: Product): string {
   return `<article class="card" data-product-id="${escaped(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>
 <a class="image" tabindex="-1" aria-hidden="true" href="${escaped(pathOf(shop, `/products/${product.id}`))}">${picture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
 <h3><a href="${escaped(pathOf(shop, `/products/${product.id}`))}">${escaped(product.name)}</a></h3><div data-store-spot="card-title"></div>
-<p class="price">${escaped(moneyText(product.price, { locale, currency: product.currency }))}</p><div data-store-spot="card-price"></div></article>`
+<p class="price">${escaped(moneyOnPage(product.price, product.currency, locale))}</p><div data-store-spot="card-price"></div></article>`
 }
 
 export const grid = (shop: ShopFacts, products: readonly Product[]): string =>

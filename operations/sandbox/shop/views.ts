@@ -1,8 +1,9 @@
 /** The pages of the sandbox's shop. */
 import { escaped } from '#operations/store/door'
 import type { Product } from '#runtime/ports/ecommerce/port'
+import { moneyOnPage } from '#runtime/values/localized'
 import type { OpenShop } from './catalog.ts'
-import { categoryLinks, grid, moneyText, pathOf, shopPage } from './layout.ts'
+import { categoryLinks, grid, pathOf, shopPage } from './layout.ts'
 import { wordsOf } from './words.ts'
 
 const onHome = 8
@@ -44,7 +45,7 @@ export function productPage(shop: OpenShop, product: Product): Response {
     productId: product.id,
     main: `<div class="product"><div><div class="gallery">${image}${spot('gallery')}</div>${spot('below-gallery')}</div>
 <div><h1>${escaped(product.name)}</h1>${spot('below-title')}
-<p class="price" data-price>${escaped(moneyText(product.price, { locale, currency: product.currency }))}</p>${spot('below-price')}
+<p class="price" data-price>${escaped(moneyOnPage(product.price, product.currency, locale))}</p>${spot('below-price')}
 ${spot('above-buy-button')}
 <form class="buy" action="${escaped(pathOf(shop, '/cart'))}/add" method="post" data-buy="${escaped(product.id)}">
 <label${product.variants.length > 1 ? '' : ' hidden'}>${escaped(words.variant)} <select name="variantId">${product.variants.map(optionOf).join('')}</select></label>

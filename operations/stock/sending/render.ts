@@ -3,6 +3,7 @@ import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
+import { moneyText } from '#runtime/values/localized'
 import { renderLoosely, type Values } from '#runtime/values/variables'
 import { said } from '#runtime/values/wording'
 import type { Live } from '../facts.ts'
@@ -36,12 +37,6 @@ export function valuesOf(subscriber: Subscriber, live: Live | null, store: Store
 /** The name of the only variant is the product's own on many platforms: it says nothing then. */
 export const variantNameOf = ({ product, variant }: Live): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
-
-/** `R$ 1.234,50`, with a plain space. */
-export const moneyText = (amount: number, currency: string, locale: string): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency })
-    .format(amount)
-    .replace(/[\u00a0\u202f]/g, ' ')
 
 /** With the token that the order brings back; null for what is no web address. */
 export function linkOf(address: string | null, clickToken: string): string | null {

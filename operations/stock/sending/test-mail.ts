@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
+import { moneyText } from '#runtime/values/localized'
 import { readAlerts } from '../settings/settings.ts'
-import { alertMail, linkOf, moneyText } from './render.ts'
+import { alertMail, linkOf } from './render.ts'
 
 /**
  * Sends it at once; nothing is kept of it. `email`: default, the address of whoever's key it is. Refuses an address

@@ -1,5 +1,5 @@
 /** The last touch of an order (rule 3). */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isAmong, recordset } from '#runtime/database/recordset'
@@ -70,17 +70,29 @@ async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Can
   return ctx.db
     .selectFrom('orders as o')
     .innerJoin(recordset(windowTypes, windows), 'r.order_id', 'o.id')
-    .innerJoin('attribution_touches as t', (join) =>
-      // Each of the four has an index of its own.
-      join.on(sql<boolean>`(t.phone_key = o.phone_key or t.email = ${emailKeyOf('o.customer_email')}
-        or upper(t.coupon_code) = any(upper(o.coupon_codes::text)::text[]) or t.click_token = o.click_token)`),
+    .innerJoinLateral(
+      (eb) => {
+        const touches = (isOf: RawBuilder<boolean>) =>
+          eb
+            .selectFrom('attribution_touches as m')
+            .selectAll('m')
+            .where('m.voided_at', 'is', null)
+            .where(sql<boolean>`m.touched_at <= o.placed_at`)
+            .where(sql<boolean>`m.touched_at >= o.placed_at - interval '1 hour' * case m.source_type
+              when 'automation' then r.automation when 'messaging-campaign' then r.campaign
+              when 'newsletter' then r.newsletter else r.stock end`)
+            .where(isOf)
+        // Each of the four by an index of its own. As one condition the planner would rather look at every touch of a
+        // small store for each order.
+        return touches(sql`m.phone_key = o.phone_key`)
+          .unionAll(touches(sql`m.email = ${emailKeyOf('o.customer_email')}`))
+          .unionAll(touches(sql`upper(m.coupon_code) = any(upper(o.coupon_codes::text)::text[])`))
+          .unionAll(touches(sql`m.click_token = o.click_token`))
+          .as('t')
+      },
+      (join) => join.onTrue(),
     )
     .where(isAmong('o.id', ids))
-    .where('t.voided_at', 'is', null)
-    .where(sql<boolean>`t.touched_at <= o.placed_at`)
-    .where(sql<boolean>`t.touched_at >= o.placed_at - interval '1 hour' * case t.source_type
-      when 'automation' then r.automation when 'messaging-campaign' then r.campaign
-      when 'newsletter' then r.newsletter else r.stock end`)
     .where((eb) =>
       eb.or([
         eb('t.product_id', 'is', null),

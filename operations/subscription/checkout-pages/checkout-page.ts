@@ -2,6 +2,7 @@
 import { escaped, htmlAnswer } from '#operations/store/door'
 import type { ShownCheckout } from '#runtime/ports/billing/sandbox'
 import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
+import { moneyOnPage } from '#runtime/values/localized'
 
 export type CardFaults = Partial<Record<keyof CardInput, string>>
 
@@ -77,7 +78,7 @@ function summary(checkout: ShownCheckout): string {
 }
 
 const money = ({ agreement: { currency } }: ShownCheckout, amount: string): string =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).format(Number(amount))
+  moneyOnPage(amount, currency, 'en')
 
 export const closedPage = (): Response =>
   htmlAnswer(

@@ -2,6 +2,7 @@
 import { amountFaults } from '../amounts.ts'
 import { clockFaults } from '../clocks.ts'
 import { sameBodyFaults } from '../copies.ts'
+import { formatFaults } from '../formats.ts'
 import { identityFaults } from '../identity.ts'
 import { importFaults } from '../imports.ts'
 import { loopFaults } from '../loops.ts'
@@ -22,6 +23,7 @@ export const halves = [
     loopFaults,
     nullFaults,
     amountFaults,
+    formatFaults,
     noticeFaults,
     rowFaults,
     tableFaults,

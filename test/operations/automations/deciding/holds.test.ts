@@ -10,7 +10,7 @@ import { cashbackAmount, couponCode, couponEnd } from '#operations/automations/d
 import { mayLeaveForCart, mayLeaveForOrder } from '#operations/automations/deciding/eligibility'
 import { type HoldState, holdOn, holdQuiet } from '#operations/automations/deciding/holds'
 import { chooseMessage, renderMessage } from '#operations/automations/deciding/message'
-import { itemsText, moneyText, valuesOf } from '#operations/automations/deciding/values'
+import { itemsText, valuesOf } from '#operations/automations/deciding/values'
 import { stepAfter, walk } from '#operations/automations/deciding/walk'
 import { conditionsHold, paymentMethodOf } from '#operations/automations/entering/conditions'
 import { noConditions } from '#operations/automations/kinds'
@@ -360,7 +360,6 @@ describe('variables and which message (rule 2)', () => {
   const now = new Date('2026-11-20T12:00:00Z')
 
   test('money, days, items', () => {
-    expect(moneyText('1234.5', 'BRL', 'pt-BR')).toBe('R$ 1.234,50')
     expect(itemsText([line('Mug', 2, '20'), line('Lamp', 1, '90')])).toBe('2× Mug, 1× Lamp')
     const eight = Array.from({ length: 8 }, (_, i) => line(`P${i}`, 1, '1'))
     expect(itemsText(eight)).toBe('1× P0, 1× P1, 1× P2, 1× P3, 1× P4, +3')

@@ -1,0 +1,107 @@
+/** DATABASE_URL as libpq reads it: hosts, sockets, and what is asked for by name. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { openPostgres } from '#db/open'
+import { describeAddress, isAddress, readAddress } from '#db/postgres/address'
+import { openDatabase } from '#runtime/server/app'
+import { readSettings } from '#runtime/server/settings'
+
+// PostgreSQL's manual, 32.1.1.2 "Connection URIs", and what Cloud SQL and Heroku hand out.
+test.each([
+  ['postgres://ana:pw@db.example.com:6432/shop', 'db.example.com:6432', 'ana', 'shop'],
+  ['postgresql://db.example.com', 'db.example.com:5432', '', ''],
+  ['postgresql://ana@localhost/shop?connect_timeout=10&application_name=x', 'localhost:5432', 'ana', 'shop'],
+  ['postgresql://[2001:db8::1234]:7000/shop', '2001:db8::1234:7000', '', 'shop'],
+  ['postgresql://one:123,two:456/shop?target_session_attrs=read-write', 'one:123,two:456', '', 'shop'],
+  ['postgresql:///shop?host=db.example.com&port=6432', 'db.example.com:6432', '', 'shop'],
+  ['postgresql://other@elsewhere/no?user=ana&host=here&dbname=shop', 'here:5432', 'ana', 'shop'],
+  ['postgresql:///shop?host=one,two&port=1,2', 'one:1,two:2', '', 'shop'],
+  ['postgresql:///shop?host=one,two&port=7', 'one:7,two:7', '', 'shop'],
+  ['postgresql://%2Fvar%2Frun%2Fpostgresql/shop', '/var/run/postgresql/.s.PGSQL.5432', '', 'shop'],
+  ['postgresql://ana:pw@%2frun%2fpg:6432/shop', '/run/pg/.s.PGSQL.6432', 'ana', 'shop'],
+  ['postgresql:///shop?host=/var/run/postgresql&port=6432', '/var/run/postgresql/.s.PGSQL.6432', '', 'shop'],
+  [
+    'postgres://ana:pw@/shop?host=/cloudsql/p:eu-west1:i',
+    '/cloudsql/p:eu-west1:i/.s.PGSQL.5432',
+    'ana',
+    'shop',
+  ],
+  ['postgres://ana:pw@localhost:6432/shop?host=/run/pg', '/run/pg/.s.PGSQL.6432', 'ana', 'shop'],
+  ['postgres://a%40b:p%2Fw@h/sh%20op', 'h:5432', 'a@b', 'sh op'],
+])('%s', (address, place, user, database) => {
+  expect(describeAddress(address)).toEqual({ place, user, database })
+  expect(isAddress(address)).toBe(true)
+})
+
+test('what is asked for by name is no setting of the session, and the rest stays', () => {
+  const address =
+    'postgres://h/d?host=/run/pg&port=1&user=u&password=p%26w&dbname=e&sslmode=require&options=-c%20a%3Db'
+  const { url, options } = readAddress(address)
+  expect(options).toEqual({ path: '/run/pg/.s.PGSQL.1', ssl: false })
+  const { username, password, pathname, searchParams } = new URL(url)
+  expect({ username, password, pathname }).toEqual({ username: 'u', password: 'p%26w', pathname: '/e' })
+  expect([...searchParams]).toEqual([['options', '-c a=b']])
+  // As URLs are read, with what nobody has encoded.
+  expect(new URL(readAddress('postgres://u:p:w@x@h/d').url)).toMatchObject({
+    username: 'u',
+    password: 'p%3Aw%40x',
+  })
+  // On the way to another machine it says how.
+  expect(readAddress('postgres://h/d?sslmode=require').url).toContain('sslmode=require')
+})
+
+test.each([
+  'postgres://h:99999/d',
+  'postgres://h:0/d',
+  'postgres://%2/d',
+  'postgres://h/d?port=x',
+  'postgres://u:%zz@h/d',
+])('%s is refused as a setting', (address) => {
+  expect(isAddress(address)).toBe(false)
+  expect(() => readSettings({ DATABASE_URL: address, SECRET_KEY: 'x'.repeat(32) })).toThrow(
+    /DATABASE_URL: must be an address such as postgres:\/\/user:password@host:5432\/database/,
+  )
+})
+
+const settings = (DATABASE_URL: string) =>
+  readSettings({ DATABASE_URL, SECRET_KEY: 'x'.repeat(32), LOG_LEVEL: 'silent' })
+
+test('a socket that is not there is told by its file, without the password', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'no-postgres-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const refused = await openDatabase(settings(`postgres://ana:secret@/shop?host=${folder}`)).catch(String)
+  expect(refused).toContain(`DATABASE_URL: there is no socket ${folder}/.s.PGSQL.5432: `)
+  expect(refused).not.toContain('secret')
+})
+
+test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either form', async ({ skip }) => {
+  const byPort = new URL(inject('postgresUrl')!)
+  const open = (url: string) => {
+    const database = openPostgres(url, { reads: 1, transactions: 1 })
+    onTestFinished(() => database.close())
+    return database
+  }
+  const [{ folders }] = (await open(byPort.href).query<{ folders: string }>(
+    `select current_setting('unix_socket_directories') as folders`,
+    [],
+  )) as [{ folders: string }]
+  if (folders === '') skip('this server has no socket')
+  const folder = folders.split(',')[0]!.trim()
+  const { username, pathname, port } = byPort
+  for (const url of [
+    `postgres://${username}@/${pathname.slice(1)}?host=${folder}&port=${port}&sslmode=require`,
+    `postgres://${username}@${encodeURIComponent(folder)}:${port}${pathname}`,
+  ]) {
+    const asked = open(url)
+    // A connection by a socket has no address.
+    expect(await asked.query(`select inet_client_addr() is null as "isBySocket", $1::int as n`, [1])).toEqual(
+      [{ isBySocket: true, n: 1 }],
+    )
+    const inside = await asked.root
+      .transaction()
+      .execute((tx) => tx.selectNoFrom((eb) => eb.lit(2).as('n')).execute())
+    expect(inside).toEqual([{ n: 2 }])
+  }
+})
