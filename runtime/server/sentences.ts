@@ -36,6 +36,9 @@ const refused: Sentence<Server> = ({ place, user }, { message }) =>
 const untrusted: Sentence<Server> = ({ place }, { message }) =>
   `DATABASE_URL: the certificate of ${place} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
 
+const noSocket: Sentence<Server> = ({ place }, { message }) =>
+  `DATABASE_URL: there is no socket ${place}: start PostgreSQL there, or give the folder that its unix_socket_directories names (${message})`
+
 const connecting: Sentences<Server> = {
   ECONNREFUSED: unreachable,
   ECONNRESET: unreachable,
@@ -44,8 +47,10 @@ const connecting: Sentences<Server> = {
   ENETUNREACH: unreachable,
   CONNECT_TIMEOUT: unreachable,
   CONNECTION_CLOSED: unreachable,
-  ENOENT: ({ place }) =>
-    `DATABASE_URL: there is no socket ${place}: start PostgreSQL there, or give the folder that its unix_socket_directories names`,
+  ENOENT: noSocket,
+  ENOTDIR: noSocket,
+  EINVAL: noSocket, // its name is too long
+  EAGAIN: unreachable,
   EACCES: ({ place }) =>
     `DATABASE_URL: the socket ${place} is not for this user: let it into the folder, or give host and port`,
   ENOTFOUND: unknownHost,
@@ -56,6 +61,7 @@ const connecting: Sentences<Server> = {
     `DATABASE_URL: ${place} has no database ${database}: make it (createdb), or name one that is there`,
   '42501': ({ user }, { message }) =>
     `DATABASE_URL: the user ${user} may not do what is needed: let it own the database (${message})`,
+  '42704': (_, { message }) => `DATABASE_URL: ${message}: leave it out of the address`,
   '53300': ({ place }) =>
     `DATABASE_URL: ${place} has no connection left: raise its max_connections, or lower DATABASE_READS and DATABASE_TRANSACTIONS`,
   '57P03': ({ place }) => `DATABASE_URL: ${place} is starting or stopping: try again in a moment`,

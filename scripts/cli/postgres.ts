@@ -137,12 +137,12 @@ export async function throwawayPostgres(
   }
 }
 
-function configuration(port: number, sockets: string, durable: boolean): string[] {
+function configuration(port: number, folder: string, durable: boolean): string[] {
   return [
     '',
     `listen_addresses = '127.0.0.1'`,
     `port = ${port}`,
-    `unix_socket_directories = '${sockets}'`,
+    `unix_socket_directories = '${socketsIn(folder)}'`,
     'max_connections = 200',
     `shared_buffers = '256MB'`,
     `max_wal_size = '2GB'`,
@@ -151,6 +151,10 @@ function configuration(port: number, sockets: string, durable: boolean): string[
     ...(durable ? [] : ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off']),
   ]
 }
+
+/** A folder with a long name has room for none, and a comma would be another folder. */
+const socketsIn = (folder: string): string =>
+  folder.length > 80 || folder.includes(',') ? '' : folder.replaceAll("'", "''")
 
 /** Neither PostgreSQL nor PgBouncer runs as root: the user it runs as then, or null to stay who we are. */
 export function serverUser(): { uid: number; gid: number } | null {

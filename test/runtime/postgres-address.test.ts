@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '#db/open'
 import { describeAddress, isAddress, readAddress } from '#db/postgres/address'
 import { openDatabase } from '#runtime/server/app'
@@ -13,7 +13,7 @@ test.each([
   ['postgres://ana:pw@db.example.com:6432/shop', 'db.example.com:6432', 'ana', 'shop'],
   ['postgresql://db.example.com', 'db.example.com:5432', '', ''],
   ['postgresql://ana@localhost/shop?connect_timeout=10&application_name=x', 'localhost:5432', 'ana', 'shop'],
-  ['postgresql://[2001:db8::1234]:7000/shop', '2001:db8::1234:7000', '', 'shop'],
+  ['postgresql://[2001:db8::1234]:7000/shop', '[2001:db8::1234]:7000', '', 'shop'],
   ['postgresql://one:123,two:456/shop?target_session_attrs=read-write', 'one:123,two:456', '', 'shop'],
   ['postgresql:///shop?host=db.example.com&port=6432', 'db.example.com:6432', '', 'shop'],
   ['postgresql://other@elsewhere/no?user=ana&host=here&dbname=shop', 'here:5432', 'ana', 'shop'],
@@ -35,21 +35,53 @@ test.each([
   expect(isAddress(address)).toBe(true)
 })
 
-test('what is asked for by name is no setting of the session, and the rest stays', () => {
-  const address =
-    'postgres://h/d?host=/run/pg&port=1&user=u&password=p%26w&dbname=e&sslmode=require&options=-c%20a%3Db'
-  const { url, options } = readAddress(address)
-  expect(options).toEqual({ path: '/run/pg/.s.PGSQL.1', ssl: false })
-  const { username, password, pathname, searchParams } = new URL(url)
-  expect({ username, password, pathname }).toEqual({ username: 'u', password: 'p%26w', pathname: '/e' })
-  expect([...searchParams]).toEqual([['options', '-c a=b']])
-  // As URLs are read, with what nobody has encoded.
-  expect(new URL(readAddress('postgres://u:p:w@x@h/d').url)).toMatchObject({
-    username: 'u',
-    password: 'p%3Aw%40x',
+test('what is asked for by name is no setting of the session, and the rest stays as it is', () => {
+  const named = 'host=/run/pg&port=1&user=u&password=p%26+w&dbname=e%20f'
+  expect(readAddress(`postgres://h/d?${named}&sslmode=require&sslrootcert=x&options=-c%20a%3Db`)).toEqual({
+    url: 'postgres://localhost/?options=-c%20a%3Db',
+    options: { path: '/run/pg/.s.PGSQL.1', ssl: false, user: 'u', password: 'p&+w', database: 'e f' },
   })
-  // On the way to another machine it says how.
-  expect(readAddress('postgres://h/d?sslmode=require').url).toContain('sslmode=require')
+  expect(readAddress('postgres://u:p:w@[::1]/d?sslmode=require&application_name=a+b')).toEqual({
+    url: 'postgres://localhost/?sslmode=require&application_name=a+b',
+    options: { host: ['::1'], port: [5432], user: 'u', password: 'p:w', database: 'd' },
+  })
+})
+
+// The product is deployed: what postgres.js reads by itself it is given as it stands.
+test.each([
+  'postgres://ana:p:w@x@h:6432/shop?sslmode=verify-full&application_name=a+b',
+  'postgresql://one:123,two:456/shop?target_session_attrs=read-write',
+  'postgres://a,/shop',
+  'postgres://h',
+  'postgres:///shop',
+])('%s is left to postgres.js', (address) => {
+  expect(readAddress(address)).toMatchObject({ options: {} })
+  expect(readAddress(address).url.replace(/\/$/, '')).toBe(address)
+  for (const around of [`${address}\n`, ` ${address}\r\n`, `${address}#x`])
+    expect(readAddress(around)).toEqual(readAddress(address))
+})
+
+test('what Neon hands out, and names that are not encoded', () => {
+  const url = 'postgres://u@h/d?sslmode=require'
+  expect(readAddress(`${url}&channel_binding=require`)).toEqual({ url, options: {} })
+  expect(readAddress('postgres://h/sh%20op').options).toEqual({ database: 'sh op' })
+  expect(readAddress('postgres://h/mü').options).toEqual({ database: 'mü' })
+  expect(readAddress('postgres://h/100%').options).toEqual({ database: '100%' })
+})
+
+test('PGHOST and PGPORT hold where the address says neither', () => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('PGHOST', '/run/pg')
+  vi.stubEnv('PGPORT', '6777')
+  const placeOf = (address: string): string => describeAddress(address).place
+  expect(readAddress('postgres://ana@h/shop').options).toEqual({})
+  expect(placeOf('postgres://ana@h/shop')).toBe('h:6777')
+  expect(readAddress('postgres:///shop').options).toEqual({})
+  expect(placeOf('postgres:///shop')).toBe('/run/pg/.s.PGSQL.6777')
+  expect(placeOf('postgres://ana@/shop')).toBe('/run/pg/.s.PGSQL.6777')
+  expect(placeOf('postgres:///shop?user=ana')).toBe('/run/pg/.s.PGSQL.6777')
+  expect(placeOf('postgres:///shop?host=/other')).toBe('/other/.s.PGSQL.6777')
+  expect(placeOf('postgres:///shop?host=h&port=1')).toBe('h:1')
 })
 
 test.each([
@@ -58,6 +90,14 @@ test.each([
   'postgres://%2/d',
   'postgres://h/d?port=x',
   'postgres://u:%zz@h/d',
+  'postgres://h:x/d',
+  'postgres://h:1:2/d',
+  'postgres://::1/d',
+  'postgres://[::1/d',
+  'postgres://ana:se/cret@db:6777/shop',
+  'postgres://ana:se?cret@db/shop',
+  'postgres:///d?host=/a,/b',
+  'postgres:///d?host=a&port=-1',
 ])('%s is refused as a setting', (address) => {
   expect(isAddress(address)).toBe(false)
   expect(() => readSettings({ DATABASE_URL: address, SECRET_KEY: 'x'.repeat(32) })).toThrow(
@@ -74,6 +114,10 @@ test('a socket that is not there is told by its file, without the password', asy
   const refused = await openDatabase(settings(`postgres://ana:secret@/shop?host=${folder}`)).catch(String)
   expect(refused).toContain(`DATABASE_URL: there is no socket ${folder}/.s.PGSQL.5432: `)
   expect(refused).not.toContain('secret')
+  const long = `/${'x'.repeat(120)}`
+  expect(await openDatabase(settings(`postgres:///shop?host=${long}`)).catch(String)).toContain(
+    `DATABASE_URL: there is no socket ${long}/.s.PGSQL.5432: `,
+  )
 })
 
 test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either form', async ({ skip }) => {
@@ -104,4 +148,12 @@ test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either 
       .execute((tx) => tx.selectNoFrom((eb) => eb.lit(2).as('n')).execute())
     expect(inside).toEqual([{ n: 2 }])
   }
+})
+
+test.runIf(inject('postgresUrl'))('what the server knows no setting of is told', async () => {
+  const url = new URL(inject('postgresUrl')!)
+  url.searchParams.set('hostaddr', '127.0.0.1')
+  await expect(openDatabase(settings(url.href))).rejects.toThrow(
+    'DATABASE_URL: unrecognized configuration parameter "hostaddr": leave it out of the address',
+  )
 })
