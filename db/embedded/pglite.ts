@@ -18,6 +18,19 @@ interface Statement {
   /** What makes a parameter's text, by position. */
   serializers: readonly ((value: unknown) => string)[]
   columns: readonly { name: string; dataTypeID: number; parse: (text: string) => unknown }[]
+  /** It drops what is kept. */
+  forgets: boolean
+}
+
+/** PostgreSQL itself has failed, as a crash would end a server: nothing that it says from here on can be relied on. */
+export class EmbeddedFailure extends Error {
+  override name = 'EmbeddedFailure'
+}
+
+/** What PGlite 0.5.14 has of PostgreSQL's main loop: by throwing `status` PostgreSQL goes back to it after an error. */
+interface MainLoop {
+  mod?: { _PostgresMainLoopOnce(): void }
+  POSTGRES_MAIN_LONGJMP: number
 }
 
 /** Each takes some hundred kilobytes of the session, which it never gives back to the system. */
@@ -25,6 +38,7 @@ const keptAtMost = 500
 /** Long texts are lists of rows, hardly twice of the same length. */
 const longestKept = 20_000
 
+const forgetting = /\b(discard\s+all|deallocate)\b/i
 const invalidName = '26000'
 const notSupported = '0A000'
 
@@ -32,6 +46,37 @@ export class PreparingPglite extends PGlite {
   /** The one that was used last comes last; null for what was seen once: it is prepared when it comes back. */
   readonly #known = new Map<string, Statement | null>()
   #names = 0
+  #isWatched = false
+  #failure: EmbeddedFailure | null = null
+
+  /** PGlite passes over whatever else is thrown there, a stack that is full too: the statement would seem to have found nothing. */
+  override execProtocolRawSync(message: Uint8Array): Uint8Array {
+    this.#watch()
+    if (this.#failure) throw this.#failure
+    const answer = super.execProtocolRawSync(message)
+    if (this.#failure) throw this.#failure
+    return answer
+  }
+
+  #watch(): void {
+    const { mod, POSTGRES_MAIN_LONGJMP: goesBack } = this as unknown as MainLoop
+    if (this.#isWatched || !mod) return
+    this.#isWatched = true
+    const once = mod._PostgresMainLoopOnce
+    mod._PostgresMainLoopOnce = () => {
+      try {
+        once()
+      } catch (error) {
+        if ((error as { status?: number }).status !== goesBack) {
+          this.#failure ??= new EmbeddedFailure(
+            'The embedded database has failed and answers nothing more: start the server again',
+            { cause: error },
+          )
+        }
+        throw error
+      }
+    }
+  }
 
   override async query<Row>(
     text: string,
@@ -47,7 +92,7 @@ export class PreparingPglite extends PGlite {
     try {
       return await super.exec(text, options)
     } finally {
-      if (/\b(discard\s+all|deallocate)\b/i.test(text)) this.#known.clear()
+      if (forgetting.test(text)) this.#known.clear()
     }
   }
 
@@ -94,26 +139,35 @@ export class PreparingPglite extends PGlite {
       try {
         return await this.#execute<Row>(text, parameters)
       } catch (error) {
-        if (!(error instanceof messages.DatabaseError)) throw error
-        if (isOutside && this.#isOutdated(text, error)) return await this.#execute<Row>(text, parameters)
-        throw Object.assign(error, { query: text, params: parameters })
+        const isOutdated = await this.#isOutdated(text, error)
+        // A transaction that has failed has to end first.
+        if (!isOutdated || !isOutside) throw asked(error, text, parameters)
+        return await this.#execute<Row>(text, parameters).catch((again) => {
+          throw asked(again, text, parameters)
+        })
       } finally {
         if (isOutside) await this.syncToFs()
       }
     })
   }
 
-  /** Somebody dropped the statement, or changed the table that it reads. */
-  #isOutdated(text: string, { code, message }: messages.DatabaseError): boolean {
-    if (code === invalidName) this.#known.clear()
-    else if (code === notSupported && message.includes('cached plan')) this.#known.delete(text)
-    else return false
+  /** Somebody dropped what we keep, or changed the table that it reads: it is made anew the next time. */
+  async #isOutdated(text: string, error: unknown): Promise<boolean> {
+    const name = this.#known.get(text)?.name
+    if (name === undefined || !(error instanceof messages.DatabaseError)) return false
+    const isGone = error.code === invalidName && error.message.includes(`"${name}"`)
+    const isChanged = error.code === notSupported && error.message.includes('cached plan')
+    if (!isGone && !isChanged) return false
+    this.#known.delete(text)
+    await this.#drop(name)
     return true
   }
 
   async #execute<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
-    const { name, serializers, columns } = await this.#statement(text)
-    const values = parameters.map((value, index) => (value == null ? null : serializers[index]!(value)))
+    const { name, serializers, columns, forgets } = await this.#statement(text)
+    const values = parameters.map((value, index) =>
+      value == null ? null : sendable((serializers[index] ?? String)(value)),
+    )
     const answers = await this.#send(
       serialize.bind({ statement: name, values }),
       serialize.execute({}),
@@ -125,6 +179,7 @@ export class PreparingPglite extends PGlite {
       if (answer instanceof messages.DataRowMessage) rows.push(rowOf(columns, answer.fields) as Row)
       else if (answer instanceof messages.CommandCompleteMessage) affectedRows = affectedBy(answer.text)
     }
+    if (forgets) this.#known.clear()
     return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
   }
 
@@ -155,6 +210,7 @@ export class PreparingPglite extends PGlite {
     const row = answers.find((each) => each instanceof messages.RowDescriptionMessage)
     return {
       name,
+      forgets: forgetting.test(text),
       serializers: (parameters?.dataTypeIDs ?? []).map((type) => this.serializers[type] ?? String),
       columns: (row?.fields ?? []).map(({ name: column, dataTypeID }) => {
         const parse = this.parsers[dataTypeID]
@@ -167,8 +223,12 @@ export class PreparingPglite extends PGlite {
     for (const [text, statement] of this.#known) {
       if (this.#known.size <= keptAtMost) return
       this.#known.delete(text)
-      if (statement) await this.#send(serialize.close({ type: 'S', name: statement.name }), serialize.sync())
+      if (statement) await this.#drop(statement.name)
     }
+  }
+
+  async #drop(name: string): Promise<void> {
+    await this.#send(serialize.close({ type: 'S', name }), serialize.sync())
   }
 
   /** In one round; throws the first fault, and the rest up to the `sync` is not done. */
@@ -179,6 +239,19 @@ export class PreparingPglite extends PGlite {
 
 const isPlain = (options: QueryOptions | undefined): boolean =>
   !options || Object.entries(options).every(([name, value]) => name === 'rowMode' && value === 'object')
+
+/** A fault of the database's with what was asked, as PGlite's own `query` tells it. */
+const asked = (error: unknown, query: string, params: readonly unknown[]): unknown =>
+  error instanceof messages.DatabaseError ? Object.assign(error, { query, params }) : error
+
+/** Halves of a message would stay with the next one. */
+function sendable(value: unknown): string {
+  if (typeof value === 'string' || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+    return value as string
+  throw new TypeError(
+    `A parameter cannot be sent as ${typeof value}: give what its type in the statement takes`,
+  )
+}
 
 const asItIs = (value: string): unknown => value
 

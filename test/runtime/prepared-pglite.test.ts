@@ -1,7 +1,8 @@
 /** The embedded database keeps what it prepares: it answers as PGlite's own `query` does, the first time and every other. */
 import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
 import { expect, inject, test } from 'vitest'
-import { PreparingPglite } from '#db/embedded/pglite'
+import { EmbeddedFailure, PreparingPglite } from '#db/embedded/pglite'
+import { openSession } from '#db/embedded/session'
 import { migratedSnapshot } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
@@ -164,5 +165,95 @@ test.skipIf(!inject('snapshot'))(
     expect(names).toContain('select $1::int as used')
     expect(names).toContain('select 599 as n')
     expect(names).not.toContain('select 0 as n')
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'what changed meanwhile fails one transaction and not those after it',
+  async () => {
+    const ours = await prepares()
+    for (const _ of [1, 2, 3]) await ours.query('select * from noted')
+    const inside = () =>
+      ours.transaction(async (transaction) => (await transaction.query('select * from noted')).rows)
+    await ours.exec('alter table noted add column more int')
+    await expect(inside()).rejects.toMatchObject({ code: '0A000', query: 'select * from noted', params: [] })
+    expect(await inside()).toEqual([])
+    await ours.query('select * from noted')
+    await ours.query('deallocate all')
+    expect(await inside()).toEqual([])
+    expect(await kept(ours)).toEqual([])
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'a fault that only looks like a lost statement is not run again',
+  async () => {
+    const ours = await prepares()
+    await ours.exec(`create sequence if not exists tries;
+    create or replace function lost() returns int language plpgsql as $$
+      begin perform nextval('tries'); raise exception 'prepared statement "kept_1" does not exist' using errcode = '26000'; end $$`)
+    for (const _ of [1, 2]) await ours.query('select $1::int as stays', [1])
+    for (const time of [1, 2, 3]) {
+      await expect(ours.query('select lost() + $1::int', [1])).rejects.toMatchObject({
+        code: '26000',
+        query: 'select lost() + $1::int',
+        params: [1],
+      })
+      expect((await ours.query(`select last_value from tries -- ${time}`)).rows).toEqual([
+        { last_value: time },
+      ])
+    }
+    expect(await kept(ours)).toEqual(['select $1::int as stays', 'select lost() + $1::int'])
+    await ours.exec('drop function lost; drop sequence tries')
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'what cannot be sent is refused, and the next statement is whole',
+  async () => {
+    const ours = await prepares()
+    for (const time of [1, 2, 3]) {
+      await expect(ours.query('select 1 as one', [time])).rejects.toMatchObject({
+        code: '08P01',
+        params: [time],
+      })
+      await expect(ours.query('select $1::int[] as list', [time])).rejects.toThrow(
+        'A parameter cannot be sent as number',
+      )
+      await expect(ours.query('select $1::jsonb as json', [() => 1])).rejects.toThrow(
+        'A parameter cannot be sent as',
+      )
+      expect((await ours.query('select $1::int[] as list', [[time]])).rows).toEqual([{ list: [time] }])
+    }
+  },
+)
+
+/** Deeper than any stack. */
+const endless =
+  'create function endless(n int) returns int language plpgsql as $$ begin return endless(n + 1); end $$'
+const deep = (of: number): string => `select ${'('.repeat(of)}$1::int${' + 1)'.repeat(of)} as sum`
+
+test.skipIf(!inject('snapshot'))('what is too deep is refused, and the session goes on', async () => {
+  const session = await openSession('memory://', await migratedSnapshot())
+  whenFileEnds(() => session.close())
+  await session.exec(endless)
+  for (const _ of [1, 2, 3]) {
+    await expect(session.query('select endless($1)', [1])).rejects.toMatchObject({ code: '54001' })
+    await expect(session.query(deep(4000), [1])).rejects.toMatchObject({ code: '54001' })
+    expect((await session.query(deep(100), [1])).rows).toEqual([{ sum: 101 }])
+  }
+})
+
+test.skipIf(!inject('snapshot'))(
+  'PostgreSQL that has failed says so, to whoever asks, and is closed',
+  async () => {
+    const session = new PreparingPglite({ loadDataDir: await migratedSnapshot() })
+    await session.waitReady
+    await session.exec(`${endless}; create table if not exists noted (id int)`)
+    await expect(session.query('select endless($1)', [1])).rejects.toThrow(EmbeddedFailure)
+    await expect(session.query('select 1')).rejects.toThrow('start the server again')
+    await expect(session.exec('insert into noted values (1)')).rejects.toThrow(EmbeddedFailure)
+    await expect(session.transaction(() => Promise.resolve('done'))).rejects.toThrow(EmbeddedFailure)
+    await session.close()
   },
 )
