@@ -16,21 +16,15 @@ export async function ordersChanged(ctx: Context, changes: orders.OrderChange[])
   const rows = await ctx.db
     .selectFrom('contacts as k')
     .select('k.id')
-    .where((eb) =>
-      eb.or([
-        sql<boolean>`k.phone_key = any(${phoneKeys}::text[])`,
-        eb(
-          'k.phone_key',
-          'in',
-          eb
-            .selectFrom('orders as o')
-            .select('o.phone_key')
-            .where('o.phone_key', 'is not', null)
-            .$castTo<{ phone_key: string }>()
-            .where(sql<boolean>`o.customer_id = any(${customerIds}::text[])`),
-        ),
-      ]),
-    )
+    // As one list, which the index is looked into with: as a condition with an `or` every contact would be looked at.
+    .where((eb) => {
+      const ofCustomers = eb
+        .selectFrom('orders as o')
+        .select('o.phone_key')
+        .where('o.phone_key', 'is not', null)
+        .where(sql<boolean>`o.customer_id = any(${customerIds}::text[])`)
+      return sql<boolean>`k.phone_key = any(${phoneKeys}::text[] || array(${ofCustomers}))`
+    })
     .execute()
   const ids = rows.map((row) => row.id)
   for (let i = 0; i < ids.length; i += atOnce) {

@@ -1,5 +1,5 @@
 /** What other sections show of reviews. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Reviewed, ReviewRequests } from '#operations/automations/door'
 import type { RecentReview } from '#operations/bars/door'
 import type { Reviewer } from '#operations/inbox/door'
@@ -97,16 +97,24 @@ export async function reviewedOrders(ctx: Context, orderIds: readonly string[]):
   for (const { order_id: id } of asked) known.set(id, 'duplicate-request')
   const reviewed = await ctx.db
     .selectFrom('orders as o')
-    .innerJoin('order_items as i', 'i.order_id', 'o.id')
-    .innerJoin('product_reviews as r', 'r.product_id', 'i.product_id')
+    .innerJoinLateral(
+      (eb) => {
+        const reviews = (isOf: RawBuilder<boolean>) =>
+          eb.selectFrom('product_reviews as w').select('w.product_id').where(isProven('w')).where(isOf)
+        // Each by an index of its own: as one condition all reviews of the products would be looked at.
+        return reviews(sql`w.order_id = o.id`)
+          .unionAll(reviews(sql`w.phone_key = o.phone_key`))
+          .unionAll(reviews(sql`${emailKeyOf('w.customer_email')} = ${emailKeyOf('o.customer_email')}`))
+          .as('r')
+      },
+      (join) => join.onTrue(),
+    )
+    .innerJoin('order_items as i', (join) =>
+      join.onRef('i.order_id', '=', 'o.id').onRef('i.product_id', '=', 'r.product_id'),
+    )
     .select('o.id')
     .distinct()
     .where(isAmong('o.id', orderIds))
-    .where(
-      sql<boolean>`(r.order_id = o.id or r.phone_key = o.phone_key
-        or ${emailKeyOf('r.customer_email')} = ${emailKeyOf('o.customer_email')})`,
-    )
-    .where(isProven('r'))
     .execute()
   for (const { id } of reviewed) known.set(id, 'not-eligible')
   return known
