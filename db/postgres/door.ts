@@ -5,7 +5,8 @@
  * - a query made by `sql.unsafe` carries the `handler` that takes what is to be sent, in the order in which it is given;
  * - its connection reads and writes the fields of `Statement`, and no others; `state` is set as it is written;
  * - `socket` is called at every dial, with `host`, `port` and `path`; the library listens to what it answers at once;
- * - `onclose` is heard once all that was sent has failed, and before what waits is given to a next connection.
+ * - `onclose` is heard once all that was sent has failed, and before what waits is given to a next connection;
+ * - rows are counted on where a statement failed amid its own: `closeUp` puts that right (`test/runtime/failing-rows.test.ts`).
  *
  * Another version, or another shape, is refused before anything is sent. `test/runtime/postgres.test.ts` tries what it
  * does, on every PostgreSQL that we work with.
@@ -199,6 +200,9 @@ export class Statement {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#owner.ended(this, true)
+    closeUp(rows)
+    // Of several statements in one text each has rows of its own.
+    if (Array.isArray(rows[0])) closeUp(rows[0])
     this.#resolve(rows)
   }
 
@@ -223,6 +227,17 @@ export class Statement {
     const { prepare } = this.options
     owner.take(new Statement(owner, this.text, parameters, prepare, this.#resolve, this.#reject, isSecondTry))
   }
+}
+
+/**
+ * Where a statement has failed amid its rows the library counts on from there, and the next one begins with as many places
+ * that are empty.
+ */
+function closeUp(rows: unknown[]): void {
+  if (rows.length === 0 || 0 in rows) return
+  let first = 1
+  while (!(first in rows)) first += 1
+  rows.splice(0, first)
 }
 
 /** A letter or two for what the library infers the type of a parameter from. */
