@@ -86,7 +86,13 @@ async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Can
         // small store for each order.
         return touches(sql`m.phone_key = o.phone_key`)
           .unionAll(touches(sql`m.email = ${emailKeyOf('o.customer_email')}`))
-          .unionAll(touches(sql`upper(m.coupon_code) = any(upper(o.coupon_codes::text)::text[])`))
+          .unionAll(
+            // One by one: of a list nobody knows how many it has, and PostgreSQL reckons with ten.
+            touches(sql`true`).innerJoin(
+              sql<{ code: string }>`unnest(o.coupon_codes)`.as<'c'>(sql`c(code)`),
+              (join) => join.on(sql<boolean>`upper(m.coupon_code) = upper(c.code)`),
+            ),
+          )
           .unionAll(touches(sql`m.click_token = o.click_token`))
           .as('t')
       },
