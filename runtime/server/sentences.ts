@@ -36,8 +36,15 @@ const refused: Sentence<Server> = ({ place, user }, { message }) =>
 const untrusted: Sentence<Server> = ({ place }, { message }) =>
   `DATABASE_URL: the certificate of ${place} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
 
-const noSocket: Sentence<Server> = ({ place }, { message }) =>
-  `DATABASE_URL: there is no socket ${place}: start PostgreSQL there, or give the folder that its unix_socket_directories names (${message})`
+/** Files are not there, or not for this user, elsewhere too. */
+const bySocket =
+  (sentence: Sentence<Server>): Sentence<Server> =>
+  (server, error) =>
+    error.syscall === 'connect' ? sentence(server, error) : ''
+const noSocket = bySocket(
+  ({ place }, { message }) =>
+    `DATABASE_URL: there is no socket ${place}: start PostgreSQL there, or give the folder that its unix_socket_directories names (${message})`,
+)
 
 const connecting: Sentences<Server> = {
   ECONNREFUSED: unreachable,
@@ -50,9 +57,11 @@ const connecting: Sentences<Server> = {
   ENOENT: noSocket,
   ENOTDIR: noSocket,
   EINVAL: noSocket, // its name is too long
-  EAGAIN: unreachable,
-  EACCES: ({ place }) =>
-    `DATABASE_URL: the socket ${place} is not for this user: let it into the folder, or give host and port`,
+  EAGAIN: bySocket(unreachable),
+  EACCES: bySocket(
+    ({ place }) =>
+      `DATABASE_URL: the socket ${place} is not for this user: let it into the folder, or give host and port`,
+  ),
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   '28P01': refused,
@@ -61,7 +70,11 @@ const connecting: Sentences<Server> = {
     `DATABASE_URL: ${place} has no database ${database}: make it (createdb), or name one that is there`,
   '42501': ({ user }, { message }) =>
     `DATABASE_URL: the user ${user} may not do what is needed: let it own the database (${message})`,
-  '42704': (_, { message }) => `DATABASE_URL: ${message}: leave it out of the address`,
+  // What else is not there, such as an extension's, is nothing of the address.
+  '42704': (_, { message }) =>
+    /^unrecognized configuration parameter/.test(message)
+      ? `DATABASE_URL: ${message}: leave it out of the address`
+      : '',
   '53300': ({ place }) =>
     `DATABASE_URL: ${place} has no connection left: raise its max_connections, or lower DATABASE_READS and DATABASE_TRANSACTIONS`,
   '57P03': ({ place }) => `DATABASE_URL: ${place} is starting or stopping: try again in a moment`,

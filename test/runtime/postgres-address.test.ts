@@ -6,6 +6,7 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '#db/open'
 import { describeAddress, isAddress, readAddress } from '#db/postgres/address'
 import { openDatabase } from '#runtime/server/app'
+import { whyNotConnected } from '#runtime/server/sentences'
 import { readSettings } from '#runtime/server/settings'
 
 // PostgreSQL's manual, 32.1.1.2 "Connection URIs", and what Cloud SQL and Heroku hand out.
@@ -155,5 +156,14 @@ test.runIf(inject('postgresUrl'))('what the server knows no setting of is told',
   url.searchParams.set('hostaddr', '127.0.0.1')
   await expect(openDatabase(settings(url.href))).rejects.toThrow(
     'DATABASE_URL: unrecognized configuration parameter "hostaddr": leave it out of the address',
+  )
+})
+
+test('what has nothing to do with the address is not told of it', () => {
+  const why = (error: object) => whyNotConnected(Object.assign(new Error('gone'), error), 'postgres://h/d')
+  for (const code of ['ENOENT', 'ENOTDIR', 'EACCES', 'EINVAL', 'EAGAIN', '42704'])
+    expect(why({ code })).toBeNull()
+  expect(why({ code: 'EACCES', syscall: 'connect' })).toMatch(
+    /^DATABASE_URL: the socket h:5432 is not for this user: /,
   )
 })

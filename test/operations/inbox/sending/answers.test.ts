@@ -4,9 +4,11 @@ import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import uploadMedia from '#operations/inbox/messages/api/upload-media'
 import createQuickReply from '#operations/inbox/quick-replies/api/create-quick-reply'
+import listQuickReplies from '#operations/inbox/quick-replies/api/list-quick-replies'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { phoneKey } from '#runtime/values/phone'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
@@ -344,6 +346,33 @@ describe('what can be sent', () => {
     const soft = await reply({ shortcut: 'soon', text: 'Code {{trackingCode|soon}}' })
     expect((await send(shop, id, { quickReplyId: soft.body.id })).body.text).toBe('Code soon')
     expect((await send(shop, id, { quickReplyId: soft.body.id, text: 'x' })).status).toBe(400)
+  })
+
+  test('of the newest order, as the store writes amounts', async () => {
+    await shop.write({ phone: '+5511987654399', text: 'Oi' })
+    const at = app.services.clock.now()
+    await (await shop.context()).db
+      .insertInto('orders')
+      .values({
+        id: 'q1',
+        number: '1001',
+        status: 'open',
+        payment_status: 'paid',
+        fulfillment_status: 'shipped',
+        currency: 'BRL',
+        subtotal: '1',
+        total: '1234.50',
+        phone_key: phoneKey('+5511987654399'),
+        placed_at: at,
+        updated_at: at,
+      })
+      .execute()
+    const made = await shop.call(createQuickReply, { body: { shortcut: 'o', text: '{{orderTotal}}' } })
+    const { id: conversationId } = await shop.conversation('987654399')
+    const { body } = await shop.call(listQuickReplies, { query: { conversationId, search: '{{orderTotal' } })
+    expect(body.data).toMatchObject([{ rendered: 'R$ 1.234,50' }])
+    const sent = await send(shop, conversationId, { quickReplyId: made.body.id })
+    expect(sent.body.text).toBe('R$ 1.234,50')
   })
 
   test('nothing leaves while the inbox is off, but what was queued', async () => {
