@@ -1,7 +1,7 @@
 /** One way to the database, whichever it is. Everything above sees Kysely only. */
-import type { PGlite } from '@electric-sql/pglite'
 import type { Kysely } from 'kysely'
 import { DatabaseSilent } from './deadlines.ts'
+import type { PreparingPglite } from './embedded/pglite.ts'
 import type { Plan } from './postgres/pool.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,7 +16,7 @@ export interface Database {
   /** Sees every store. Handlers and store jobs never get this one. */
   readonly root: RootDatabase
   /** Present where this process has the embedded database open itself. */
-  readonly pglite: PGlite | null
+  readonly pglite: PreparingPglite | null
   /**
    * One statement outside any transaction, its text compiled by the caller: the short way for hot reads. Plan `once`:
    * PostgreSQL keeps its plan, whatever the values, where it would often plan anew at each call. That makes a row by

@@ -47,14 +47,22 @@ export class PreparingPglite extends PGlite {
   readonly #known = new Map<string, Statement | null>()
   #names = 0
   #isWatched = false
-  #failure: EmbeddedFailure | null = null
+  /** Why it has failed. */
+  #cause: unknown
+  #hasFailed = false
+  readonly #failing = Promise.withResolvers<EmbeddedFailure>()
+
+  /** Never, where it does not fail. */
+  get whenFailed(): Promise<EmbeddedFailure> {
+    return this.#failing.promise
+  }
 
   /** PGlite passes over whatever else is thrown there, a stack that is full too: the statement would seem to have found nothing. */
   override execProtocolRawSync(message: Uint8Array): Uint8Array {
     this.#watch()
-    if (this.#failure) throw this.#failure
+    if (this.#hasFailed) throw this.#failure()
     const answer = super.execProtocolRawSync(message)
-    if (this.#failure) throw this.#failure
+    if (this.#hasFailed) throw this.#failure()
     return answer
   }
 
@@ -67,15 +75,20 @@ export class PreparingPglite extends PGlite {
       try {
         once()
       } catch (error) {
-        if ((error as { status?: number }).status !== goesBack) {
-          this.#failure ??= new EmbeddedFailure(
-            'The embedded database has failed and answers nothing more: start the server again',
-            { cause: error },
-          )
+        if ((error as { status?: number }).status !== goesBack && !this.#hasFailed) {
+          ;[this.#hasFailed, this.#cause] = [true, error]
+          this.#failing.resolve(this.#failure())
         }
         throw error
       }
     }
+  }
+
+  #failure(): EmbeddedFailure {
+    return new EmbeddedFailure(
+      'The embedded database has failed, and answers nothing more: start the server again',
+      { cause: this.#cause },
+    )
   }
 
   override async query<Row>(

@@ -135,19 +135,22 @@ interface Place {
   port: number
 }
 
-/** Several stand with commas between them, in either place. */
+/** Several stand with commas between them, in either place, and in PGHOST where the address names none. */
 function placesOf(standing: string, host: string, port: string): Place[] {
-  const each = standing.split(',').map((one) => {
+  const each = (standing || process.env.PGHOST || 'localhost').split(',').map((one) => {
+    if (one.startsWith('/')) return { host: one, port: '' }
     const found = /^(?:\[(.*)\]|([^[\]:]*))(?::(\d*))?$/.exec(one)
     if (!found) throw new Error('This is no host and port')
     const [, literal, name, own = ''] = found
-    return { host: literal ?? decodeURIComponent(name!), port: own }
+    return { host: literal ?? (decodeURIComponent(name!) || 'localhost'), port: own }
   })
-  const hosts = host ? host.split(',') : each.map((one) => one.host || process.env.PGHOST || 'localhost')
+  const hosts = host ? host.split(',') : each.map((one) => one.host)
   const ports = port ? port.split(',') : each.map((one) => one.port)
+  // The first is that of all, as postgres.js has it; but not of PGHOST, where PGPORT is.
+  const shared = port || standing ? ports[0] : ''
   const places = hosts.map((one, at) => ({
     host: one,
-    port: Number(ports[at] || ports[0] || process.env.PGPORT || usualPort),
+    port: Number(ports[at] || shared || process.env.PGPORT || usualPort),
   }))
   if (places.some((one) => !(one.port > 0 && one.port < 65_536))) throw new Error('This is no port')
   if (places.length > 1 && places.some((one) => one.host.startsWith('/'))) {

@@ -29,8 +29,8 @@ interface Server {
 
 const unreachable: Sentence<Server> = ({ place }, { message }) =>
   `DATABASE_URL: nothing answers at ${place}: start PostgreSQL there, or give the host and port where it listens (${message})`
-const unknownHost: Sentence<Server> = ({ place }, error) =>
-  `DATABASE_URL: the host ${(error as { hostname?: string }).hostname ?? place} is not known: look for a mistake in its name, or whether this machine can resolve it`
+const unknownHost: Sentence<Server> = ({ place }) =>
+  `DATABASE_URL: the host ${place.replace(/:\d+(?=,|$)/g, '')} is not known: look for a mistake in its name, or whether this machine can resolve it`
 const refused: Sentence<Server> = ({ place, user }, { message }) =>
   `DATABASE_URL: ${place} refuses the user ${user}: look at user and password (${message})`
 const untrusted: Sentence<Server> = ({ place }, { message }) =>

@@ -165,6 +165,17 @@ export function stopOnSignals(stop: () => Promise<void>, log: App['services']['l
   }
 }
 
+/**
+ * Ends the process where its embedded database has failed, as its server's end ends a database: who starts it again finds
+ * all that was committed.
+ */
+export function endWithDatabase({ database, log }: Pick<App['services'], 'database' | 'log'>): void {
+  void database.pglite?.whenFailed.then((failure) => {
+    log.fatal({ err: failure }, failure.message)
+    process.exit(1)
+  })
+}
+
 /** One clear message for what a person can mend; the whole error for what they cannot. */
 export function explainAndExit(error: unknown): never {
   if (isMendable(error)) console.error(error.message)

@@ -1,6 +1,6 @@
 /** `npm start`: the gateway, and the worker with it unless `WORKER=off`; the demo on the first start. */
 import type { Command } from 'commander'
-import { explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
+import { endWithDatabase, explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
@@ -37,6 +37,7 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
       },
     })
     stopOnSignals(running.stop, running.app.services.log)
+    endWithDatabase(running.app.services)
     line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
     // Where it is reached: HOST may be every address, and a proxy stand before it.
     const { publicUrl, sandbox } = running.app.services.settings

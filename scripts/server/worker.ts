@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { openApp } from '#runtime/server/app'
 import { openLog } from '#runtime/server/log'
-import { explainAndExit, stopOnSignals } from '#runtime/server/server'
+import { endWithDatabase, explainAndExit, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
@@ -33,6 +33,7 @@ async function work({ err, env }: Terminal): Promise<void> {
       await app.close()
     }
     stopOnSignals(stop, app.services.log)
+    endWithDatabase(app.services)
     line(err, 'The worker is running')
   } catch (error) {
     explainAndExit(error)

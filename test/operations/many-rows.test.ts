@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { ordersChanged } from '#operations/inbox/conversations/order-changes'
+import { inboxContactTier } from '#operations/inbox/handles'
 import { reviewedOrders } from '#operations/reviews/reviews/for-others'
 import { attributeOrders } from '#operations/store/conversions/attribute-orders'
 import type { Context } from '#runtime/context'
@@ -88,7 +89,10 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
   })
 
   test.each([
-    ['contacts of orders that changed', (ctx: Context) => ordersChanged(ctx, [7, 8, 9].map(changed))],
+    [
+      'contacts of orders that changed',
+      (ctx: Context) => ordersChanged(ctx, [7, 8, 9].map(changed) as never),
+    ],
     ['orders that are reviewed', (ctx: Context) => reviewedOrders(ctx, ['o7', 'o8', 'o9'])],
     ['the touches of orders', (ctx: Context) => attributeOrders(ctx, ['o7', 'o8', 'o9'])],
   ])('%s', async (_, work) => {
@@ -104,10 +108,23 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
       ['o4', 'not-eligible'],
       ['o5', 'not-eligible'],
     ])
+    // By the phone of the order, and by those of its customer's other orders.
+    await ordersChanged(ctx, [{ before: null, after: { ...changed(50).after, phone_key: 'p60' } as never }])
+    const queued = await ctx.db
+      .selectFrom('contacts')
+      .select('phone_key')
+      .where(
+        sql<boolean>`id::text in (select jsonb_array_elements_text(data #> '{payload,contactIds}') from pgboss.job
+          where name = ${inboxContactTier.name} and state = 'created')`,
+      )
+      .where('phone_key', 'not in', ['p7', 'p8', 'p9'])
+      .orderBy('phone_key')
+      .execute()
+    expect(queued.map((row) => row.phone_key)).toEqual(['p50', 'p60'])
   })
 })
 
 const changed = (i: number) => ({
   before: null,
-  after: { id: `o${i}`, phone_key: `p${i}`, customer_id: `c${i}` } as never,
+  after: { id: `o${i}`, phone_key: `p${i}`, customer_id: `c${i}` },
 })

@@ -83,6 +83,15 @@ test('PGHOST and PGPORT hold where the address says neither', () => {
   expect(placeOf('postgres:///shop?user=ana')).toBe('/run/pg/.s.PGSQL.6777')
   expect(placeOf('postgres:///shop?host=/other')).toBe('/other/.s.PGSQL.6777')
   expect(placeOf('postgres:///shop?host=h&port=1')).toBe('h:1')
+  vi.stubEnv('PGHOST', '/cloudsql/p:eu:i')
+  expect(placeOf('postgres:///shop?user=ana')).toBe('/cloudsql/p:eu:i/.s.PGSQL.6777')
+  vi.stubEnv('PGHOST', 'one:7,two')
+  expect(readAddress('postgres:///shop?user=ana').options).toMatchObject({
+    host: ['one', 'two'],
+    port: [7, 6777],
+  })
+  expect(placeOf('postgres:///shop')).toBe('one:7,two:6777')
+  expect(placeOf('postgres://a,/shop')).toBe('a:6777,localhost:6777')
 })
 
 test.each([
@@ -161,6 +170,7 @@ test.runIf(inject('postgresUrl'))('what the server knows no setting of is told',
 
 test('what has nothing to do with the address is not told of it', () => {
   const why = (error: object) => whyNotConnected(Object.assign(new Error('gone'), error), 'postgres://h/d')
+  expect(why({ code: 'ENOTFOUND', hostname: 'secret' })).toMatch(/^DATABASE_URL: the host h is not known: /)
   for (const code of ['ENOENT', 'ENOTDIR', 'EACCES', 'EINVAL', 'EAGAIN', '42704'])
     expect(why({ code })).toBeNull()
   expect(why({ code: 'EACCES', syscall: 'connect' })).toMatch(
