@@ -42,18 +42,19 @@ export async function publish(
   const turn = `${key} ${visited.stamp}`
   let built = building.get(turn)
   if (!built) {
-    built = build(ctx, visited, query).finally(() => building.delete(turn))
+    // Kept before it is no longer under way: who asks between the two would build it again.
+    built = build(ctx, visited, query)
+      .then((entry) => keep(key, entry))
+      .finally(() => building.delete(turn))
     building.set(turn, built)
   }
-  const entry = await built
-  keep(key, entry)
-  return entry
+  return built
 }
 
 const isGood = (entry: Entry, stamp: string, now: number): boolean =>
   entry.stamp === stamp && now >= entry.builtAt && (entry.until === null || now < entry.until)
 
-function keep(key: string, entry: Entry): void {
+function keep(key: string, entry: Entry): Entry {
   drop(key)
   entries.set(key, entry)
   characters += entry.size
@@ -61,6 +62,7 @@ function keep(key: string, entry: Entry): void {
     if (entries.size <= entriesAtMost && characters <= charactersAtMost) break
     drop(oldest)
   }
+  return entry
 }
 
 function drop(key: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { changed } from '#operations/storefront/door'
+import { publish } from '#operations/storefront/widgets/published'
 import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -11,12 +12,14 @@ interface Shown {
 }
 const shown = new Map<string, Shown>()
 let builds = 0
+let building: Promise<unknown> | undefined
 const wiring: Given = {
   widgets: {
     testBlocks: {
       feature: 'product-content',
       async build(ctx, query) {
         builds += 1
+        await building
         const each = shown.get(ctx.store.id)
         return each ? { ...each, value: each.value === null ? null : { ...query, said: each.value } } : null
       },
@@ -134,6 +137,26 @@ describe('GET /storefront/:publicId/widgets', () => {
     await show(shop, { value: 'Two' })
     expect((await read(shop, '?page=home')).body.testBlocks.said).toBe('Two')
     expect(builds).toBe(3)
+  })
+
+  test('is not built again by who asks in any moment around the end of a build', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 'One' })
+    const ctx = await shop.context()
+    const visited = { features: new Set(['product-content']), stamp: 'one', revision: '1' }
+    const query = { page: 'home', productId: null, cards: [] } as const
+    const built = Promise.withResolvers<void>()
+    building = built.promise
+    builds = 0
+    const asked = [publish(ctx, visited, query)]
+    built.resolve()
+    for (let moment = 0; moment < 1000; moment += 1) {
+      await undefined
+      asked.push(publish(ctx, visited, query))
+    }
+    building = undefined
+    expect(new Set(await Promise.all(asked)).size).toBe(1)
+    expect(builds).toBe(1)
   })
 
   test('answers 304 while nothing changed, and a new ETag once something did', async () => {
