@@ -5,9 +5,11 @@ import {
   Field,
   h,
   useProduct,
+  useRef,
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
+import { useTold } from '../../../storefront/script/client/over.js'
 import { add, mayWish, remove, useWishes } from './wishes.js'
 
 const shapes = {
@@ -79,8 +81,11 @@ function WishlistButton(props) {
   const [asks, setAsks] = useState(false)
   const [said, setSaid] = useState('')
   const seen = useSeen(() => tell('impression', 'wishlist', { productId }))
-  if (!productId) return null
   const inCorner = attribute('placement') === 'corner'
+  const heart = useRef(null)
+  // What lies in the same corner of the picture stands below it: as far from it as it is from the edge.
+  useTold(props.host, inCorner && productId ? 'wish' : null, heart, 6)
+  if (!productId) return null
   const words = isWished ? settings.addedText : settings.addText
   const count = card?.wishlist?.count ?? data.count
 
@@ -106,6 +111,7 @@ function WishlistButton(props) {
     h(
       'button',
       {
+        ref: heart,
         type: 'button',
         class: 'wish',
         part: 'button',

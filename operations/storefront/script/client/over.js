@@ -10,7 +10,8 @@ export const overCss = `
 .top-left, .bottom-left { align-items: flex-start; inset-inline-start: 0; }
 .top-right, .bottom-right { align-items: flex-end; inset-inline-end: 0; }
 .beyond.top-left { padding-block-start: calc(6px + var(--storefront-stickers-top-left, 0px)); }
-.beyond.top-right { padding-block-start: calc(6px + var(--storefront-stickers-top-right, 0px)); }
+.top-right { padding-block-start: calc(6px + var(--storefront-wish, 0px)); }
+.beyond.top-right { padding-block-start: calc(6px + max(var(--storefront-wish, 0px), var(--storefront-stickers-top-right, 0px))); }
 .beyond.bottom-left { padding-block-end: calc(6px + var(--storefront-stickers-bottom-left, 0px)); }
 .beyond.bottom-right { padding-block-end: calc(6px + var(--storefront-stickers-bottom-right, 0px)); }
 `
@@ -18,20 +19,25 @@ export const overCss = `
 /** A corner of the picture. `tells`: its height is told to those beside it, who stand `beyond`. */
 export function Corner({ host, corner, tells, children }) {
   const box = useRef(null)
+  useTold(host, tells ? `stickers-${corner}` : null, box)
+  return h('div', { ref: box, class: `corner ${corner}${tells ? '' : ' beyond'}` }, children)
+}
+
+/** Tells those beside the host how high `box` is, and `more` pixels: they stand beyond it. Without a name nothing is told. */
+export function useTold(host, name, box, more = 0) {
   useEffect(() => {
     const { parentElement: around } = host
-    if (!tells || !around) return
-    const name = `--storefront-stickers-${corner}`
+    if (!name || !around) return
+    const told = `--storefront-${name}`
     const watch = new ResizeObserver(([{ target }]) =>
-      around.style.setProperty(name, `${target.offsetHeight}px`),
+      around.style.setProperty(told, `${target.offsetHeight + more}px`),
     )
     watch.observe(box.current)
     return () => {
       watch.disconnect()
-      around.style.removeProperty(name)
+      around.style.removeProperty(told)
     }
-  }, [corner, tells])
-  return h('div', { ref: box, class: `corner ${corner}${tells ? '' : ' beyond'}` }, children)
+  }, [host, name])
 }
 
 /** Keeps what `over` is on where the picture is, which stands before the element: its page may lay it out as it likes. */
