@@ -93,7 +93,7 @@ function schemasOf({ schemas, bodies }: Components): Record<string, JsonSchema> 
   return Object.fromEntries(
     sorted.map(([name, schema]) => [
       name,
-      bodies.has(name) ? schema : withExamples(sent.has(name) ? schema : opened(schema)),
+      bodies.has(name) ? schema : withExamples(sent.has(name) ? schema : answered(schema)),
     ]),
   )
 }
@@ -106,12 +106,27 @@ function addReached(name: string, schemas: ReadonlyMap<string, JsonSchema>, reac
   }
 }
 
-/** An answer may have more fields one day: readers are not told that there are none. */
-function opened(schema: JsonSchema): JsonSchema {
-  const text = JSON.stringify(schema, (key, value) =>
-    key === 'additionalProperties' && value === false ? undefined : value,
+/**
+ * As it is answered. It may have more fields one day: readers are not told that there are none. What a default fills
+ * in as it is saved is always there: said as a default, generators make code of it that fits no answer.
+ */
+function answered(schema: JsonSchema): JsonSchema {
+  const { default: _filledIn, ...made } = schema
+  if (made.additionalProperties === false) delete made.additionalProperties
+  for (const key of ['items', 'additionalProperties']) {
+    if (typeof made[key] === 'object') made[key] = answered(made[key] as JsonSchema)
+  }
+  for (const key of ['anyOf', 'allOf', 'prefixItems']) {
+    if (Array.isArray(made[key])) made[key] = made[key].map(answered)
+  }
+  if (typeof made.properties !== 'object') return made
+  const fields = Object.entries(made.properties as Record<string, JsonSchema>)
+  const always = (made.required as string[] | undefined) ?? []
+  const required = fields.flatMap(([name, field]) =>
+    always.includes(name) || 'default' in field ? [name] : [],
   )
-  return JSON.parse(text) as JsonSchema
+  made.properties = Object.fromEntries(fields.map(([name, field]) => [name, answered(field)]))
+  return required.length > 0 ? { ...made, required } : made
 }
 
 /** By the operations: what else differs between registries, as their wirings, is not in it. */
@@ -293,7 +308,7 @@ function successResponse(spec: Spec, components: Components): JsonSchema {
   return {
     description,
     headers: headersFor(names, components),
-    content: { 'application/json': { schema: withExamples(opened(schema)), ...example } },
+    content: { 'application/json': { schema: withExamples(answered(schema)), ...example } },
   }
 }
 

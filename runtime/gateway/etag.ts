@@ -12,10 +12,23 @@ export const etagOf = (body: string, identity = body): string =>
 /** What `If-Match` compares of a tag: also of one that was given out before tags had halves. */
 export const identityOfTag = (tag: string): string => tag.replace(/\.[\w-]+"$/, '"')
 
-/** Whether an `If-None-Match` names this ETag: in a list, as `*`, or as the weak form that a proxy made of it. */
+/**
+ * The tags that a header names. Ours are strong; a proxy that packs an answer makes `W/"…"` of it (nginx, HAProxy,
+ * Cloudflare) or `"…-gzip"` (Apache, Caddy), and the caller can send no other. It still says which state was read.
+ */
+export function tagsOf(header: string): string[] {
+  return header.split(',').flatMap((each) => {
+    const tag = each.trim().replace(/^W\//, '')
+    const unpacked = tag.replace(/--?(?:gzip|br|zstd|deflate)"$/, '"')
+    // A digest may end like this by chance.
+    return tag === unpacked ? [tag] : [tag, unpacked]
+  })
+}
+
+/** Whether an `If-None-Match` names this ETag: in a list, or as `*`. */
 export function isNamedBy(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false
-  return ifNoneMatch.split(',').some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()))
+  return tagsOf(ifNoneMatch).some((each) => each === etag || each === '*')
 }
 
 /** What is left of a resource's JSON without the fields that move by themselves (`movesOf`), as a text to compare. */

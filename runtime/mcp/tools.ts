@@ -165,7 +165,12 @@ const inputs = {
 }
 
 /** Runs a tool. What it refuses is a tool error with the gateway's code and message. */
-export async function runTool(caller: Caller, name: string, given: unknown): Promise<CallToolResult> {
+export async function runTool(
+  caller: Caller,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const given = withoutBlanks(args)
   try {
     switch (name) {
       case 'list_operations':
@@ -185,6 +190,13 @@ export async function runTool(caller: Caller, name: string, given: unknown): Pro
     return toolError(errorBody(code, message))
   }
 }
+
+/**
+ * Many clients (CrewAI, NeMo, Langflow) send every argument that a tool knows, and models in strict modes must: what is
+ * not meant comes as null or ''. None of a tool's own arguments means something by either; what is within them may.
+ */
+const withoutBlanks = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''))
 
 const toolError = (body: string): CallToolResult => ({
   isError: true,

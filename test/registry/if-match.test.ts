@@ -238,9 +238,12 @@ describe('read, change, send back', async () => {
         409,
         'If-Match: the resource has changed since it was read: read it again',
       ])
-      const fresh = await shop.request(spec.method, path, { body, headers: { 'if-match': tag } })
-      expect([fresh.status, fresh.body.error], path).toEqual([200, undefined])
-      expect(identityOfTag(fresh.headers.get('etag')!), path).toBe(identityOfTag(tag))
+      // As a proxy gives it on that packs the answers: `"…"`, `W/"…"` or `"…-gzip"`.
+      for (const seen of [tag, `W/${tag}`, tag.replace(/"$/, '-gzip"')]) {
+        const fresh = await shop.request(spec.method, path, { body, headers: { 'if-match': seen } })
+        expect([fresh.status, fresh.body.error], `${path} ${seen}`).toEqual([200, undefined])
+        expect(identityOfTag(fresh.headers.get('etag')!), path).toBe(identityOfTag(tag))
+      }
     }
   })
 

@@ -202,6 +202,30 @@ describe('the document', () => {
     expect(GadgetInput).toMatchObject({ additionalProperties: false })
   })
 
+  test('says of no answer that a field has a default: what is filled in is always there', () => {
+    const sent = new Set<string>()
+    const reach = (value: unknown): void => {
+      for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+        if (!sent.has(name!) && sent.add(name!)) reach(document.components.schemas![name!])
+      }
+    }
+    for (const { requestBody } of everyOperation()) if (requestBody) reach(requestBody)
+    const told: string[] = []
+    const walk = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      if ('default' in value && !pointer.endsWith('/properties')) told.push(pointer)
+      for (const [key, each] of Object.entries(value))
+        if (!/^examples?$/.test(key)) walk(each, `${pointer}/${key}`)
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas!))
+      if (!sent.has(name)) walk(schema, name)
+    for (const { operationId, responses } of everyOperation()) walk(responses, operationId)
+    expect(told).toEqual([])
+    const { BlockStyle, FaqDesign } = document.components.schemas as Record<string, JsonSchema>
+    expect(BlockStyle!.required).toEqual(Object.keys(BlockStyle!.properties as object))
+    expect(FaqDesign!.required).toEqual(expect.arrayContaining(['title', 'style', 'items', 'openFirst']))
+  })
+
   test('says by which field the objects of a choice are told apart', () => {
     const { discriminator, anyOf } = document.components.schemas!.GadgetShapeUpdate as JsonSchema
     const mapping = { circle: '#/components/schemas/Circle', corners: '#/components/schemas/Corners' }

@@ -166,6 +166,29 @@ describe('call_operation', () => {
     expect(gone.value).toEqual({ status: 204, body: null, replayed: false })
   })
 
+  test.each([null, ''])('an argument that is sent as %j is none', async (blank) => {
+    const client = await assistant((await store(app)).key)
+    const { tools } = await client.listTools()
+    const meant: Record<string, Record<string, unknown>> = {
+      list_operations: { query: 'create a list' },
+      describe_operation: { operationId: 'post_campaigns_lists' },
+      call_operation: { operationId: 'get_campaigns_lists', query: { search: 'x' } },
+    }
+    expect(tools.map(({ name }) => name)).toEqual(Object.keys(meant))
+    for (const { name, inputSchema } of tools) {
+      const blanks = Object.fromEntries(Object.keys(inputSchema.properties!).map((each) => [each, blank]))
+      const plain = await use(client, name, meant[name]!)
+      expect(plain.isError, name).toBe(false)
+      expect(await use(client, name, { ...blanks, ...meant[name] }), name).toEqual(plain)
+    }
+    const without = await use(client, 'describe_operation', { operationId: blank })
+    expect(without.value.error.message).toBe('operationId: is required')
+    // Within a body null clears a field, and stays.
+    const body = { name: null }
+    const refused = await use(client, 'call_operation', { operationId: 'post_campaigns_lists', body })
+    expect(refused.value.error.message).toContain('name: must not be null')
+  })
+
   test('a model can mend what it got wrong', async () => {
     const client = await assistant((await store(app)).key)
     const wrong = async (args: Record<string, unknown>) =>

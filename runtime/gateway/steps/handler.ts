@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Answer, Call } from '../call.ts'
 import { tooLate } from '../deadline.ts'
-import { identityOfTag, isNamedBy } from '../etag.ts'
+import { identityOfTag, isNamedBy, tagsOf } from '../etag.ts'
 import { lost } from '../idempotency.ts'
 import { type Reader, readersOf } from '../if-match.ts'
 import { ownHeaders, toAnswer } from './answer.ts'
@@ -33,9 +33,7 @@ function ifMatchOf({ operation, gateway, request }: Call): Wanted | null {
   const header = request.header('if-match')?.trim()
   if (header === undefined || header === '*') return null
   const readers = readersOf(gateway.registry.operations, operation!)
-  return readers.length === 0
-    ? null
-    : { readers, tags: header.split(',').map((tag) => identityOfTag(tag.trim())) }
+  return readers.length === 0 ? null : { readers, tags: tagsOf(header).map(identityOfTag) }
 }
 
 /** What the handler answers or throws, as a promise whatever it is. */
