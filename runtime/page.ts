@@ -3,9 +3,18 @@
  * `pages/`. It has no key: each says how it knows its caller.
  */
 
-import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from '#runtime/gateway/input'
+import {
+  decodeParameter,
+  formFields,
+  formFieldsAtMost,
+  parseForm,
+  parseQuery,
+  read,
+  readBodyAs,
+} from '#runtime/gateway/input'
 import { typedFields } from '#runtime/gateway/typed-fields'
 import { readBytes, utf8Text } from '#runtime/http/body'
+import { boundaryOf, type FormEntry, formEntries, tooManyFields } from '#runtime/http/multipart'
 import type { SystemContext } from './context.ts'
 import { Refusal, refuse } from './errors.ts'
 import type { Method } from './roles.ts'
@@ -130,7 +139,7 @@ export class PageRequest {
   /** A form of either encoding, with its files by the name of their field. */
   async filledForm(atMost: number): Promise<{ fields: Record<string, string>; files: [string, File][] }> {
     this.#form = () => []
-    const entries = [...(await this.#formData(atMost))]
+    const entries = await this.#formEntries(atMost)
     this.#form = () => entries
     const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'
     return {
@@ -198,15 +207,15 @@ export class PageRequest {
     return this.#read ?? readBytes(this.#raw, this.header('content-length') ?? undefined, atMost)
   }
 
-  async #formData(atMost: number): Promise<FormData> {
+  async #formEntries(atMost: number): Promise<FormEntry[]> {
     const bytes = await this.#bytes(atMost)
     const contentType = this.header('content-type') ?? ''
-    try {
-      return await new Response(Buffer.from(bytes), { headers: { 'content-type': contentType } }).formData()
-    } catch (error) {
-      if (error instanceof TypeError) throw refuse('bad_request', 'body: is no form')
-      throw error
-    }
+    const boundary = boundaryOf(contentType)
+    if (boundary !== null) return formEntries(bytes, boundary, formFieldsAtMost)
+    if (!formType.test(contentType)) throw refuse('bad_request', 'body: is no form')
+    const text = utf8Text(bytes)
+    if (text.split('&', formFieldsAtMost + 1).length > formFieldsAtMost) throw tooManyFields()
+    return [...new URLSearchParams(text)]
   }
 }
 

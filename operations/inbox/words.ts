@@ -32,7 +32,7 @@ const previewAtMost = 120
 
 /** What a list shows of a message: its text on one line, or its type. */
 export function previewOf(type: string, text: string | null): string {
-  const shown = (text ?? '').replace(/\s*[\r\n]+\s*/g, ' ').trim()
+  const shown = (text ?? '').replace(/\s+/g, (run) => (/[\r\n]/.test(run) ? ' ' : run)).trim()
   if (shown === '') return `[${type}]`
   const characters = [...shown]
   return characters.length > previewAtMost ? `${characters.slice(0, previewAtMost).join('')}…` : shown

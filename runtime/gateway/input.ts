@@ -12,7 +12,8 @@ const mayBeOdd = (text: string): boolean =>
   text.includes('\\') || text.includes('proto') || text.includes('constructor') || text.includes('\u007f')
 export const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
-const formFieldsAtMost = 1000
+/** Of a form, its files too. */
+export const formFieldsAtMost = 1000
 
 /**
  * The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may, and more than

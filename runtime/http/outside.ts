@@ -1,6 +1,7 @@
 /** The routes outside `/v1`: their addresses read the same way, their refusals answered in one form. */
 import type { Context as HonoContext } from 'hono'
 import { Hono } from 'hono'
+import { routePath } from 'hono/route'
 import { type Services, SystemContext } from '#runtime/context'
 import { errorBody, Refusal, refuse, statusOf } from '#runtime/errors'
 import { type Deadline, tooLate, type Waiting } from '#runtime/gateway/deadline'
@@ -34,12 +35,15 @@ export function outsideRoutes({ clock, log }: Services): Outside {
     const refusal = refusalFrom(error)
     if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
       const level = refusal.code === 'unavailable' ? 'error' : 'warn'
-      log[level]({ requestId: c.get('requestId'), path: c.req.path, err: error }, 'failed')
+      log[level]({ requestId: c.get('requestId'), path: patternOf(c), err: error }, 'failed')
     }
     return refusedAnswer(c, refusal)
   })
   return hono
 }
+
+/** Of the route, without what stands for its parameters: some are tokens that open what they name. */
+const patternOf = (c: Call): string => routePath(c, -1)
 
 function refusedAnswer(c: Call, { code, message, headers }: Refusal): Response {
   const answer = new Response(errorBody(code, message), {
@@ -88,7 +92,7 @@ export function tellBrokenAnswers(hono: Outside, { log }: Services): void {
     if (!c.res.headers.has('content-length') || !c.res.body) return
     const outgoing = c.env?.outgoing
     const told = (error: unknown): void => {
-      log.error({ requestId: c.get('requestId'), path: c.req.path, err: error }, 'an answer broke off')
+      log.error({ requestId: c.get('requestId'), path: patternOf(c), err: error }, 'an answer broke off')
       outgoing?.destroy()
     }
     const { status, headers, body } = c.res

@@ -85,8 +85,9 @@ export async function packedAnswer(
 
 function wanted(accepts: string | null): Encoding {
   const taken = (accepts ?? '').split(',').flatMap((each) => {
-    const [name, quality] = each.trim().split(/\s*;\s*q\s*=\s*/)
-    return Number(quality ?? 1) > 0 ? [name!.toLowerCase()] : []
+    const [name, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
+    const quality = parameters.map((part) => part.split('=')).find(([key]) => key!.trim() === 'q')?.[1]
+    return Number(quality ?? 1) > 0 ? [name!] : []
   })
   return (['br', 'gzip'] as const).find((each) => taken.includes(each)) ?? 'identity'
 }

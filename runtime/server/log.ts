@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { currentTrace, type Trace, traceIdOf } from '#runtime/trace'
+import { loggedError } from './logged-error.ts'
 
 const heldBytes = 64 * 1024
 const heldAtMostMs = 200
@@ -92,7 +93,13 @@ function traced(): object {
   return trace ? { traceId: traceIdOf(trace) } : none
 }
 
-const baseOf = (level: string) => ({ level, base: undefined, timestamp: time, mixin: traced })
+const baseOf = (level: string) => ({
+  level,
+  base: undefined,
+  timestamp: time,
+  mixin: traced,
+  serializers: { err: loggedError },
+})
 
 /** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */
 export function openLog(level: string): Logger {

@@ -1,12 +1,14 @@
 /** Names that everybody may read. */
+import { withoutEnd, withoutStart } from './ends.ts'
 import { inPlainSigns } from './signs.ts'
 import { said } from './wording.ts'
 
-const address = /\S*\s?@\s?\S*/gu
+const address = /(?<!\S)\S*\s?@\s?\S*/gu
 /** Seven digits or more, as a phone has them: with what stands between. */
 const number = /\+?\d(?:[\s().\-/]*\d){6,}/gu
-/** What is left over where something was taken out. */
-const edges = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}.!)]+$/gu
+/** What is left over at an edge where something was taken out. */
+const isLeftBefore = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
+const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{N}.!)]/u.test(sign)
 
 /**
  * What the public may read of a person's name: without an email address or a phone, which platforms and forms put in
@@ -17,11 +19,8 @@ export function publicName(name: string | null): string | null {
   const plain = inPlainSigns(name)
   const left = plain.replace(address, ' ').replace(number, ' ')
   if (left === plain) return name.trim() || null
-  const told = left
-    .replace(/[([{<]\s*[)\]}>]/g, ' ')
-    .replace(/\s+/g, ' ')
-    .replace(edges, '')
-    .trim()
+  const plainer = left.replace(/[([{<]\s*[)\]}>]/g, ' ').replace(/\s+/g, ' ')
+  const told = withoutEnd(withoutStart(plainer, isLeftBefore), isLeftBehind)
   return /\p{L}/u.test(told) ? told : null
 }
 

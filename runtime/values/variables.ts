@@ -118,11 +118,13 @@ function fill(text: string, values: Values): RenderedText {
   return { text: filled, missing: [...missing] }
 }
 
+const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
+
 /** Plain text on one line: line breaks and tabs become spaces, other control characters go. */
 function cleaned(value: string | null | undefined): string {
   if (!value) return ''
   return value
-    .replace(/\s*[\t\n\v\f\r\u0085\u2028\u2029]\s*/g, ' ')
+    .replace(/[\s\u0085]+/g, (run) => (breaks.test(run) ? ' ' : run))
     .replace(/[\u0000-\u001f\u007f-\u009f]/g, '')
     .trim()
 }
@@ -130,5 +132,5 @@ function cleaned(value: string | null | undefined): string {
 const closeGaps = (text: string): string =>
   text
     .replace(/ {2,}/g, ' ')
-    .replace(/ +([,.!?])/g, '$1')
-    .replace(/ +$/gm, '')
+    .replace(/ ([,.!?])/g, '$1')
+    .replace(/ $/gm, '')

@@ -1,3 +1,5 @@
+import { withoutEnd, withoutStart } from '#runtime/values/ends'
+
 /** What a reply must be, exactly, to opt its sender out (rule 5). */
 const stopWords = new Set([
   'stop',
@@ -17,5 +19,7 @@ export function isStopWord(text: string): boolean {
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
-  return stopWords.has(plain.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
+  return stopWords.has(withoutEnd(withoutStart(plain, isNoWord), isNoWord))
 }
+
+const isNoWord = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)

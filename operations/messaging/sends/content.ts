@@ -53,6 +53,7 @@ function refuseForeignAddress(url: string, publicUrl: string): void {
 /** How a document is called on the phone. */
 function fileNameOf(type: string, url: string): string | null {
   if (type !== 'document') return null
-  const last = /([^/?#]+)(?:[?#].*)?$/.exec(url)?.[1] ?? ''
+  const [path = ''] = url.split(/[?#]/)
+  const last = path.slice(path.lastIndexOf('/') + 1)
   return last.slice(0, 200) || null
 }

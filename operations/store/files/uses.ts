@@ -3,6 +3,7 @@ import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { type Look, namedIn } from '#runtime/references'
 import type { z } from '#runtime/schema'
+import { withoutEnd } from '#runtime/values/ends'
 
 export interface FileUse {
   url: string
@@ -91,7 +92,7 @@ function addressesIn(ctx: Context, value: unknown): string[] {
     if (typeof each === 'string') {
       for (const [address] of each.matchAll(/https?:\/\/[^\s"'<>()\\]+/gi)) {
         // The full stop after an address ends the sentence, not the address.
-        const url = URL.parse(address.replace(/[.,;:!?\]}*_]+$/, ''))
+        const url = URL.parse(withoutEnd(address, endsSentence))
         if (url && ctx.adapters.storage.owns(url.href)) found.add(url.origin + url.pathname)
       }
     } else if (typeof each === 'object' && each !== null) Object.values(each).forEach(read)
@@ -99,6 +100,7 @@ function addressesIn(ctx: Context, value: unknown): string[] {
   read(value)
   return [...found].slice(0, addressesAtMost)
 }
+const endsSentence = (sign: string): boolean => '.,;:!?]}*_'.includes(sign)
 const addressesAtMost = 500
 
 /** As `setUses` of nothing, of owners of any store. */

@@ -8,6 +8,7 @@ import { importFaults } from '../imports.ts'
 import { loopFaults } from '../loops.ts'
 import { noticeFaults } from '../notices.ts'
 import { nullFaults } from '../nulls.ts'
+import { patternFaults } from '../patterns.ts'
 import { roomFaults } from '../rooms.ts'
 import { rowFaults } from '../rows.ts'
 import { ruleFaults } from '../rules.ts'
@@ -25,6 +26,7 @@ export const halves = [
     amountFaults,
     formatFaults,
     noticeFaults,
+    patternFaults,
     rowFaults,
     tableFaults,
     stateFaults,

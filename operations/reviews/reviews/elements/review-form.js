@@ -2,6 +2,7 @@
 
 import { Field, h, inkOn, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { barePicture } from './bare-picture.js'
 
 const bytesAtMost = 10 * 1024 * 1024
 const pictureTypes = ['image/jpeg', 'image/png', 'image/webp']
@@ -379,12 +380,13 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
 async function upload(file, key, ask) {
   // No two are called the same: what is asked twice is answered once.
   const fileName = `${key}-${file.name}`.slice(-200)
+  const picture = await barePicture(file)
   const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {
     fileName,
     contentType: file.type,
-    size: file.size,
+    size: picture.size,
   })
-  const response = await fetch(uploadUrl, { method, headers, body: file, credentials: 'omit' })
+  const response = await fetch(uploadUrl, { method, headers, body: picture, credentials: 'omit' })
   if (!response.ok) throw new Error(`The upload answered ${response.status}`)
   return fileUrl
 }

@@ -16,6 +16,9 @@ const picture = {
     'base64',
   ),
 }
+const place = 'GPS -23.5505 -46.6333'
+/** As a phone would have it: with where it was taken. */
+const taken = { ...picture, buffer: Buffer.concat([picture.buffer, Buffer.from(place)]) }
 
 async function save({ shop }: DemoShop, settings: Record<string, unknown>) {
   const body = {
@@ -80,7 +83,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await form.getByLabel('Sua opinião').fill('Chegou rápido')
     await form.getByLabel('Seu nome').fill('Duda Reis')
     await form.getByLabel('Seu e-mail').fill('duda@example.com')
-    await form.getByLabel('Fotos').setInputFiles(picture)
+    await form.getByLabel('Fotos').setInputFiles(taken)
     await form.getByRole('button', { name: 'Remover a foto 1' }).waitFor()
     await form.getByRole('button', { name: 'Enviar avaliação' }).click()
     await form.getByText('Ela já está publicada.').waitFor()
@@ -101,14 +104,16 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await page.keyboard.press('Escape')
     expect(await large.count()).toBe(0)
     const { body } = await shop.call(listReviews)
-    expect(
-      body.data.find((each: { customerName: string }) => each.customerName === 'Duda Reis'),
-    ).toMatchObject({
+    const written = body.data.find((each: { customerName: string }) => each.customerName === 'Duda Reis')
+    expect(written).toMatchObject({
       rating: 4,
       text: 'Chegou rápido',
       status: 'approved',
       images: [{ url: expect.any(String) }],
     })
+    // Everybody may read it.
+    const stored = await app.fetch(new Request(written.images[0].url))
+    expect(Buffer.from(await stored.arrayBuffer())).toEqual(picture.buffer)
     expect(faults).toEqual([])
   },
 )

@@ -1,0 +1,75 @@
+/** No pattern is tried anew at each place of a run: the check shown to bite, and what stands in their place. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { Packed, packedAnswer } from '#runtime/http/packed'
+import { withoutEnd, withoutStart } from '#runtime/values/ends'
+import { patternFaults } from '#scripts/checks/patterns'
+
+const root = mkdtempSync(join(tmpdir(), 'patterns-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+async function faultsOf(code: string): Promise<string[]> {
+  for (const layer of ['db', 'runtime', 'operations']) mkdirSync(join(root, layer), { recursive: true })
+  writeFileSync(join(root, 'operations/a.ts'), `${code}\n`)
+  return (await patternFaults(root, [])).map(({ file, wrong }) => `${file} ${wrong}`)
+}
+
+test('the tree has none but those whose texts are nobody’s to make long', async () => {
+  expect(await patternFaults(join(import.meta.dirname, '../..'))).toEqual([])
+})
+
+test.each([
+  String.raw`/\s*;\s*q=/`,
+  '/ +$/gm',
+  '/[.,;]+$/',
+  String.raw`/^\/+|\/+$/g`,
+  String.raw`/\S*\s?@/u`,
+  String.raw`/(?:\d*)x/`,
+  String.raw`/(a|[^)]+)\)/`,
+  String.raw`/x?\s{2,}y/`,
+  String.raw`/\p{L}+\d/u`,
+])('%s', async (pattern) => {
+  expect(await faultsOf(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([
+    `operations/a.ts:1 tries ${pattern} anew at each place of a run`,
+  ])
+})
+
+test.each([
+  String.raw`/\s+/g`,
+  String.raw`/\d+(?:[.,]\d+)?/g`,
+  String.raw`/^\s*;/`,
+  String.raw`/(?<!\S)\S*@/`,
+  String.raw`/;\s*q=/`,
+  String.raw`/[(+*]a|\+b/`,
+  String.raw`/\s*;/y`,
+  '/ {0,4}x/',
+])('%s is none', async (pattern) => {
+  expect(await faultsOf(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([])
+})
+
+test('what goes from an edge goes sign by sign, halves of none', () => {
+  const isDot = (sign: string): boolean => sign === '.'
+  expect(withoutEnd('..a.b...', isDot)).toBe('..a.b')
+  expect(withoutStart('..a.b...', isDot)).toBe('a.b...')
+  expect([withoutEnd('...', isDot), withoutStart('...', isDot), withoutEnd('', isDot)]).toEqual(['', '', ''])
+  const isSmile = (sign: string): boolean => sign === '😀'
+  expect([withoutEnd('a😀😀', isSmile), withoutStart('😀😁', isSmile)]).toEqual(['a', '😁'])
+  expect(withoutEnd('a\ude00', isSmile)).toBe('a\ude00')
+})
+
+test.each([
+  ['gzip, br', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  [' BR ; Q = 0.0 ,gzip ; q = 0.5', 'gzip'],
+  ['gzip;level=9;q=0', null],
+  ['identity', null],
+  [`gzip${' '.repeat(15_000)}x`, null],
+  [`gzip;${';'.repeat(15_000)}q=1`, 'gzip'],
+])('of Accept-Encoding: %.40s', async (accepts, wanted) => {
+  const packed = new Packed('text '.repeat(1000), { type: 'text/plain', effort: 'passing', etag: '"a"' })
+  const header = (name: string): string | null => (name === 'accept-encoding' ? accepts : null)
+  const { headers } = await packedAnswer(packed, { header }, {})
+  expect(headers.get('content-encoding')).toBe(wanted)
+})

@@ -1,0 +1,97 @@
+/** Forms with files are read as the platform reads them, but for those that are made to keep a server busy. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { boundaryOf, type FormEntry, formEntries } from '#runtime/http/multipart'
+import { PageRequest } from '#runtime/page'
+
+const plain = async (entries: Iterable<readonly [string, string | File]>): Promise<unknown[]> =>
+  Promise.all(
+    [...entries].map(async ([name, value]) =>
+      typeof value === 'string'
+        ? [name, value]
+        : [name, value.name, value.type, Buffer.from(await value.arrayBuffer())],
+    ),
+  )
+const read = (text: string, atMost = 1000): FormEntry[] => formEntries(Buffer.from(text), 'x', atMost)
+const part = (headers: string, content: string): string => `--x\r\n${headers}\r\n\r\n${content}\r\n`
+const field = (name: string, content: string): string =>
+  part(`Content-Disposition: form-data; name="${name}"`, content)
+
+test('what a form is sent as is what it was, names and files of any kind', async () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 })
+  const value = fc.oneof(text, fc.tuple(text, fc.uint8Array({ maxLength: 60 })))
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(text, value), { maxLength: 8 }), async (fields) => {
+      const form = new FormData()
+      for (const [name, given] of fields) {
+        if (typeof given === 'string') form.append(name, given)
+        else form.append(name, new File([given[1]], given[0], { type: 'image/png' }))
+      }
+      const sent = new Response(form)
+      const contentType = sent.headers.get('content-type')!
+      const bytes = new Uint8Array(await sent.arrayBuffer())
+      const wanted = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
+      expect(await plain(formEntries(bytes, boundaryOf(contentType)!, 1000))).toEqual(await plain(wanted))
+    }),
+  )
+})
+
+test('as other programs write it: words before it, blanks, encoded names, nothing in a part', async () => {
+  const text = [
+    'words before it\r\n--x  \r\ncontent-disposition:form-data ;  NAME="a"\r\n\r\n\r\n',
+    part(
+      'Content-Disposition: form-data; name="b"; filename*=UTF-8\'\'fot%C3%B3.png\r\nContent-Type: image/png',
+      '1',
+    ),
+    part('X-More: 1\r\nContent-Disposition: form-data; name="c"; filename=""', '-x\r\n--'),
+    field('say %22hi%22', '\r\n--'),
+    '--x--\r\nand after',
+  ].join('')
+  expect(await plain(read(text))).toEqual([
+    ['a', ''],
+    ['b', 'fotó.png', 'image/png', Buffer.from('1')],
+    ['c', '', 'text/plain', Buffer.from('-x\r\n--')],
+    ['say "hi"', '\r\n--'],
+  ])
+})
+
+test.each([
+  ['nothing', ''],
+  ['no end', field('a', '1')],
+  ['no name', `${part('Content-Disposition: form-data', '1')}--x--`],
+  ['no headers', '--x\r\n\r\n1\r\n--x--'],
+  ['headers without end', `--x\r\n${'a: b\r\n'.repeat(2000)}\r\n1\r\n--x--`],
+  [
+    'a name that is none',
+    `${part('Content-Disposition: form-data; name="a"; filename*=utf-8\'\'%E0', '1')}--x--`,
+  ],
+])('%s is no form', (_what, text) => {
+  expect(() => read(text)).toThrow('body: is no form')
+})
+
+test('what is no file has 256 KiB at most, all together', () => {
+  const half = 'a'.repeat(128 * 1024)
+  expect(read(`${field('a', half)}${field('b', half)}--x--`)).toHaveLength(2)
+  expect(() => read(`${field('a', half)}${field('b', half)}${field('c', '1')}--x--`)).toThrow('256 KiB')
+  const file = part('Content-Disposition: form-data; name="f"; filename="f"', half.repeat(4))
+  expect(read(`${file}${field('a', half)}--x--`)).toHaveLength(2)
+})
+
+test('there are only so many parts, and of a plain form so many fields, before any is made', async () => {
+  expect(read(`${field('a', '1').repeat(3)}--x--`, 3)).toHaveLength(3)
+  expect(() => read(`${field('a', '1').repeat(4)}--x--`, 3)).toThrow('body: has too many parameters')
+  const forms = {
+    'multipart/form-data; boundary=x': `${field('a', '1').repeat(300_000)}--x--`,
+    'application/x-www-form-urlencoded': 'a=1&'.repeat(3_000_000),
+  }
+  for (const [contentType, body] of Object.entries(forms)) {
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': contentType },
+    })
+    const asked = new PageRequest(request, { method: 'POST', path: '/' }, '/', '127.0.0.1')
+    await expect(asked.filledForm(32 * 1024 * 1024)).rejects.toThrow('body: has too many parameters')
+    expect(await asked.typed()).toEqual({})
+  }
+})
