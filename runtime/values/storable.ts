@@ -2,6 +2,7 @@
 
 const levelsAtMost = 64
 const years = { from: 0, before: Date.UTC(2100, 0, 1) }
+const [earliest, latest] = [new Date(years.from).toISOString(), new Date(years.before - 1).toISOString()]
 
 /** JSON without what PostgreSQL's cannot hold: NUL and halves of characters, in keys too, and endless depth. */
 export function storable(value: unknown, level = 0): unknown {
@@ -22,3 +23,13 @@ export const storableCell = (text: string): string =>
 
 /** Whether something can have happened, or be meant, then; in milliseconds, and no when it is no number. */
 export const isPlausible = (at: number): boolean => at >= years.from && at < years.before
+
+/**
+ * An instant that others name freely, such as the day of an order that was brought from elsewhere ("0022-05-01"): the
+ * nearest that can have happened. What was long ago stays so; beyond, databases, days and drivers disagree.
+ */
+export function plausibleInstant(text: string): string {
+  const at = Date.parse(text)
+  if (at < years.from) return earliest
+  return at >= years.before ? latest : text
+}

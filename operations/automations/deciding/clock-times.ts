@@ -1,35 +1,13 @@
 /** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
-import { DateTime, IANAZone } from 'luxon'
+import { DateTime } from 'luxon'
 import { addDays, daysOf, localDay } from '#runtime/values/days'
+import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
 import type { QuietHours } from '../types.ts'
 
 export { addDays, localDay } from '#runtime/values/days'
+export { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
 
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
-const quarterMs = 15 * minuteMs
-
-/**
- * The instants at which the clocks of a zone show a time (`HH:mm`) on a day: two where they show it twice; where they
- * skip it, the first instant after the gap.
- */
-export function instantsOf(day: string, time: string, zone: string): Date[] {
-  const clock = IANAZone.create(zone)
-  const wall = Date.parse(`${day}T${time}:00Z`)
-  const offsets = [clock.offset(wall - dayMs), clock.offset(wall + dayMs)].map((each) => each * minuteMs)
-  const [before, after] = offsets as [number, number]
-  const found = new Set(
-    offsets.map((offset) => wall - offset).filter((at) => at + clock.offset(at) * minuteMs === wall),
-  )
-  if (found.size > 0) return [...found].sort((a, b) => a - b).map((at) => new Date(at))
-  let [low, high] = [wall - after, wall - before]
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    if (clock.offset(middle) * minuteMs === after) high = middle
-    else low = middle
-  }
-  return [new Date(high)]
-}
+const quarterMs = 15 * 60_000
 
 /** The end of the quiet hours that `at` lies in, or null. They begin at their start and are over at their end. */
 export function quietUntil({ isEnabled, start, end }: QuietHours, zone: string, at: Date): Date | null {
@@ -63,7 +41,7 @@ export function scanInstant(day: string, sendAt: string, zone: string): Date {
 
 /** The last millisecond of a local day. */
 export const endOfDay = (day: string, zone: string): Date =>
-  new Date(instantsOf(addDays(day, 1), '00:00', zone)[0]!.getTime() - 1)
+  new Date(firstInstantOn(addDays(day, 1), zone).getTime() - 1)
 
 /**
  * The days that a scan at `now` has to do, oldest first: today, once its time has come, and up to three before it

@@ -4,7 +4,7 @@ import type { TenantTables } from '#db/tables'
 import { checkRoute, optOuts, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { pagesOf } from '#runtime/ports/pages'
-import { addDays, instantsOf, localDay } from '../deciding/clock-times.ts'
+import { addDays, firstInstantOn, localDay } from '../deciding/clock-times.ts'
 import { kinds, type WinBackSettings } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
 import { categoriesFor } from './categories.ts'
@@ -182,11 +182,10 @@ async function* winBackPages(ctx: Context, automation: AutomationRow): AsyncGene
   const { inactiveDays } = automation.settings as unknown as WinBackSettings
   const { timezone } = ctx.store
   const last = addDays(localDay(ctx.now(), timezone), -inactiveDays)
-  const startOf = (day: string): Date => instantsOf(day, '00:00', timezone)[0]!
   for (let place: Place | null = null; ; ) {
     const rows: Awaited<ReturnType<ReturnType<typeof lastOrders>['execute']>> = await lastOrders(ctx)
-      .where('o.placed_at', '>=', startOf(addDays(last, -winBackDays)))
-      .where('o.placed_at', '<', startOf(addDays(last, 1)))
+      .where('o.placed_at', '>=', firstInstantOn(addDays(last, -winBackDays), timezone))
+      .where('o.placed_at', '<', firstInstantOn(addDays(last, 1), timezone))
       .where('o.phone_key', 'is not', null)
       .where(beyond('o.placed_at', 'o.id', place))
       .orderBy('o.placed_at', 'desc')

@@ -5,7 +5,7 @@ import type { Context, SystemContext } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { automationOf } from '../automations.ts'
-import { addDays, birthdaysOn, daysToScan, instantsOf } from '../deciding/clock-times.ts'
+import { addDays, birthdaysOn, daysToScan, firstInstantOn } from '../deciding/clock-times.ts'
 import { type BirthdaySettings, entryKeys, type WinBackSettings } from '../kinds.ts'
 import type { AutomationRow, AutomationType } from '../types.ts'
 import { type Entry, enterRuns } from './enter.ts'
@@ -125,8 +125,8 @@ async function winBackPage(
   const ordered = addDays(day, -inactiveDays)
   const { timezone } = ctx.store
   const rows = await lastOrders(ctx)
-    .where('o.placed_at', '>=', instantsOf(ordered, '00:00', timezone)[0]!)
-    .where('o.placed_at', '<', instantsOf(addDays(ordered, 1), '00:00', timezone)[0]!)
+    .where('o.placed_at', '>=', firstInstantOn(ordered, timezone))
+    .where('o.placed_at', '<', firstInstantOn(addDays(ordered, 1), timezone))
     .$if(cursor !== null, (query) => query.where('o.id', '>', cursor!))
     .orderBy('o.id')
     .limit(atOnce)

@@ -11,6 +11,8 @@ export interface Run {
 export type CountdownState = 'off' | 'scheduled' | 'running' | 'ended'
 
 const dayMs = 86_400_000
+/** A window of one weekday that a clock change takes away comes back two weeks after the last. */
+const daysAhead = 15
 
 /** The run that is on or comes next; of a `fixed` one, the one there is. `zone`: the store's where none is set. */
 export function runOf(countdown: Countdown, zone: string, now: Date): Run {
@@ -23,6 +25,7 @@ export function runOf(countdown: Countdown, zone: string, now: Date): Run {
 export function stateOf(countdown: Countdown, run: Run, isOn: boolean, now: Date): CountdownState {
   if (!isOn) return 'off'
   if (countdown.type === 'evergreen') return 'running'
+  if (countdown.type === 'daily' && run.startsAt === null) return 'scheduled'
   if (run.endsAt && now >= run.endsAt) return 'ended'
   return run.startsAt && now < run.startsAt ? 'scheduled' : 'running'
 }
@@ -34,7 +37,7 @@ const wall = (text: string | null, zone: string): Date | null =>
 function dailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
   const today = Date.parse(`${localDay(now, zone)}T00:00:00Z`)
   const overnight = dailyEnd <= dailyStart ? 1 : 0
-  for (let ahead = -1; ahead <= 8; ahead += 1) {
+  for (let ahead = -1; ahead <= daysAhead; ahead += 1) {
     const day = new Date(today + ahead * dayMs)
     if (!weekdays.includes(day.getUTCDay() || 7)) continue
     const startsAt = on(day, 0, dailyStart, zone)

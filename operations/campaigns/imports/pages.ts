@@ -1,10 +1,11 @@
 /** Where the people of an import come from: staged rows, the platform, the popup's subscribers; a page at a time. */
-import { DateTime } from 'luxon'
 import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { readEmail } from '#runtime/schema'
+import { addDays } from '#runtime/values/days'
 import { parsePhone } from '#runtime/values/phone'
+import { firstInstantOn } from '#runtime/values/wall-clock'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import { entryOf } from './csv-rows.ts'
@@ -103,11 +104,10 @@ export function subscriberRows(ctx: Context, { subscribedFrom, subscribedTo }: N
     .where('phone', 'is not', null)
     .where('consent_phone', '=', true)
   if (subscribedFrom) {
-    rows = rows.where('created_at', '>=', DateTime.fromISO(subscribedFrom, { zone }).toJSDate())
+    rows = rows.where('created_at', '>=', firstInstantOn(subscribedFrom, zone))
   }
   if (subscribedTo) {
-    const nextDay = DateTime.fromISO(subscribedTo, { zone }).plus({ days: 1 })
-    rows = rows.where('created_at', '<', nextDay.toJSDate())
+    rows = rows.where('created_at', '<', firstInstantOn(addDays(subscribedTo, 1), zone))
   }
   return rows
 }

@@ -1,6 +1,7 @@
 /** What of an order may be exchanged or returned, and until when (rule 2): pure. */
-import { DateTime } from 'luxon'
 import { amounts } from '#operations/store/door'
+import { addDays, localDay } from '#runtime/values/days'
+import { firstInstantOn } from '#runtime/values/wall-clock'
 import { inEach, type Wording } from '#runtime/values/wording'
 import type { ExchangeContent } from '../settings/schema.ts'
 
@@ -50,12 +51,8 @@ export function windowEnd(
   const shipped = shippedAt ?? placedAt
   const base = { delivered: deliveredAt ?? shipped, shipped, placed: placedAt }[rules.windowFrom]
   const days = type === 'return' ? (rules.returnWindowDays ?? rules.windowDays) : rules.windowDays
-  const next = DateTime.fromJSDate(base, { zone: timezone }).plus({ days: days + 1 })
-  const midnight = next.startOf('day')
-  // Where a zone's clock comes by midnight twice, the day begins at the first.
-  const hourBefore = midnight.minus({ hours: 1 })
-  const first = hourBefore.hasSame(midnight, 'day') ? hourBefore : midnight
-  return new Date(first.toMillis() - 1)
+  const next = addDays(localDay(base, timezone), days + 1)
+  return new Date(firstInstantOn(next, timezone).getTime() - 1)
 }
 
 /** Why nothing of the order can be asked for, whatever its window says; null when something may. */

@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
+import { firstInstantOf } from '#runtime/database/days'
 import { phoneContaining, phoneLike } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
@@ -68,7 +69,7 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
   const { startDate, endDate } = filters
   refuseCrossedDays({ startDate, endDate })
   const beginOf = (day: string, more: number) =>
-    sql<Date>`(${day}::date + ${sql.lit(more)})::timestamp at time zone ${ctx.store.timezone}`
+    firstInstantOf(sql`(${day}::date + ${sql.lit(more)})`, sql`${ctx.store.timezone}::text`)
   if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))
   if (endDate) rows = rows.where('c.last_message_at', '<', beginOf(endDate, 1))
   if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))

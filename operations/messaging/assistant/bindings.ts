@@ -1,10 +1,10 @@
 /** Phones that talk to the assistant, and how much. */
 import { sql } from 'kysely'
-import { DateTime } from 'luxon'
 import { cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
+import { addDays, localDay } from '#runtime/values/days'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
@@ -88,9 +88,9 @@ export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agent
 
 /** Every local day from the cycle's start to today. */
 function daysOf(ctx: Context, { startsAt }: cycles.Cycle): string[] {
-  const local = (at: Date) => DateTime.fromJSDate(at, { zone: ctx.store.timezone }).startOf('day')
-  const today = local(ctx.now())
+  const { timezone } = ctx.store
+  const today = localDay(ctx.now(), timezone)
   const days: string[] = []
-  for (let at = local(startsAt); at <= today; at = at.plus({ days: 1 })) days.push(at.toISODate()!)
+  for (let day = localDay(startsAt, timezone); day <= today; day = addDays(day, 1)) days.push(day)
   return days
 }

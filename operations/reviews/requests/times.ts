@@ -1,5 +1,6 @@
 /** When requests and reminders leave (rule 3). No database, no clock. */
-import { DateTime } from 'luxon'
+import { addDays, localDay } from '#runtime/values/days'
+import { instantsOf } from '#runtime/values/wall-clock'
 import type { ReviewSettings } from '../settings/schema.ts'
 
 interface OrderInstants {
@@ -19,9 +20,7 @@ export function triggeredAt(
 
 /** So many days after the day that the store's clocks show, at `time`; where that is before `from`, the day after. */
 export function daysLater(from: Date, days: number, time: string, timezone: string): Date {
-  const [hour, minute] = time.split(':').map(Number)
-  const day = DateTime.fromJSDate(from, { zone: timezone }).startOf('day')
-  const at = (later: number): Date => day.plus({ days: later }).set({ hour, minute }).toJSDate()
-  const first = at(days)
-  return first < from ? at(days + 1) : first
+  const day = localDay(from, timezone)
+  const found = [days, days + 1].flatMap((later) => instantsOf(addDays(day, later), time, timezone))
+  return found.find((at) => at >= from)!
 }

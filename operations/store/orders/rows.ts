@@ -3,6 +3,7 @@
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { plausibleInstant } from '#runtime/values/storable'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {
@@ -33,12 +34,12 @@ export function orderRow(order: PlatformOrder, country: string) {
     tracking_url: order.trackingUrl,
     shipping_address: order.shippingAddress,
     click_token: order.clickToken,
-    placed_at: order.placedAt,
-    paid_at: order.paidAt,
-    shipped_at: order.shippedAt,
-    delivered_at: order.deliveredAt,
-    cancelled_at: order.cancelledAt,
-    updated_at: order.updatedAt,
+    placed_at: plausibleInstant(order.placedAt),
+    paid_at: order.paidAt && plausibleInstant(order.paidAt),
+    shipped_at: order.shippedAt && plausibleInstant(order.shippedAt),
+    delivered_at: order.deliveredAt && plausibleInstant(order.deliveredAt),
+    cancelled_at: order.cancelledAt && plausibleInstant(order.cancelledAt),
+    updated_at: plausibleInstant(order.updatedAt),
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Expression, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { dayText } from '#runtime/values/localized'
+import { localDay } from '#runtime/values/days'
 import { isCountedConversion, isCountedOrder } from './counted.ts'
 import { activityDays, conversionDays, lockSums, productDays, type Sums } from './day-sums.ts'
 
@@ -86,7 +86,7 @@ async function edgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Pro
   const instants = Object.values(row).flatMap((at) => (at ? [at.getTime()] : []))
   if (instants.length === 0) return null
   const at = new Date(edge === 'min' ? Math.min(...instants) : Math.max(...instants))
-  return dayText(at, 'en-CA', { timeZone: timezone, dateStyle: 'short' })
+  return localDay(at, timezone)
 }
 
 async function forgetOthers(ctx: Context, timezone: string): Promise<void> {

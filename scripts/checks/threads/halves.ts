@@ -2,6 +2,7 @@
 import { amountFaults } from '../amounts.ts'
 import { clockFaults } from '../clocks.ts'
 import { sameBodyFaults } from '../copies.ts'
+import { dayEdgeFaults } from '../day-edges.ts'
 import { formatFaults } from '../formats.ts'
 import { identityFaults } from '../identity.ts'
 import { importFaults } from '../imports.ts'
@@ -25,6 +26,7 @@ export const halves = [
     nullFaults,
     amountFaults,
     formatFaults,
+    dayEdgeFaults,
     noticeFaults,
     patternFaults,
     rowFaults,

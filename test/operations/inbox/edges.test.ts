@@ -23,6 +23,7 @@ import removeTag from '#operations/inbox/tags/api/remove-tag'
 import updateTag from '#operations/inbox/tags/api/update-tag'
 import saveTierSettings from '#operations/inbox/tiers/api/save-tier-settings'
 import setTier from '#operations/inbox/tiers/api/set-tier'
+import updateStore from '#operations/store/profile/api/update-store'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
@@ -159,6 +160,19 @@ describe('large and strange', () => {
     const [smiling] = (await shop.call(listMessages, { params: { id: conversation.id } })).body.data
     expect([...smiling.text]).toHaveLength(4096)
     expect(smiling.text.isWellFormed()).toBe(true)
+  })
+
+  test('a day that has its first hour twice begins at the first', async () => {
+    const before = app.clock.now()
+    // Clocks in the Azores go back from 1:00 to midnight.
+    await app.setClock('2027-10-31T00:30:00.000Z')
+    const shop = await inboxShop(app)
+    await shop.call(updateStore, { body: { timezone: 'Atlantic/Azores' } })
+    await shop.write({ phone, text: 'Oi' })
+    const found = async (day: string): Promise<number> =>
+      (await shop.call(listConversations, { query: { startDate: day, endDate: day } })).body.total
+    expect([await found('2027-10-30'), await found('2027-10-31')]).toEqual([0, 1])
+    await app.setClock(before)
   })
 
   test('a name of emoji alone is a name', async () => {

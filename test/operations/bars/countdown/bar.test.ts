@@ -112,6 +112,20 @@ describe('the countdown bar', () => {
     })
   })
 
+  test('a window that a clock change takes away comes back the week after, and runs for nobody until then', async () => {
+    const shop = await store(app, { timezone: 'America/Santiago' })
+    await app.setClock('2027-08-30T15:00:00.000Z')
+    // 5 September 2027, a Sunday, begins at 1:00 in Santiago.
+    const midnight = { type: 'daily', dailyStart: '00:00', dailyEnd: '01:00', weekdays: [7] }
+    const { body } = await save(shop, on(midnight))
+    const next = { startsAt: '2027-09-12T03:00:00.000Z', endsAt: '2027-09-12T04:00:00.000Z' }
+    expect(body.countdown).toMatchObject({ state: 'scheduled', ...next })
+    expect((await shown(shop)).bar).toBeUndefined()
+    await app.setClock(next.startsAt)
+    expect((await shown(shop)).bar.countdown).toMatchObject({ state: 'running', ...next })
+    await app.setClock('2026-11-22T12:00:00.000Z')
+  })
+
   test('one that begins with each visitor has no instants', async () => {
     const { body } = await save(await store(app), on({ type: 'evergreen', durationMinutes: 15 }))
     expect(body.countdown).toMatchObject({ state: 'running', startsAt: null, endsAt: null })

@@ -75,6 +75,13 @@ describe('the window', () => {
     expect(
       end({ deliveredAt: new Date('2026-10-29T15:00:00Z') }, { windowDays: 2 }, 'exchange', 'America/Havana'),
     ).toBe('2026-11-01T03:59:59.999Z')
+    // The same where it was delivered between midnight and one.
+    expect(
+      end({ deliveredAt: new Date('2026-10-30T04:55:00Z') }, { windowDays: 1 }, 'exchange', 'America/Havana'),
+    ).toBe('2026-11-01T03:59:59.999Z')
+    expect(
+      end({ deliveredAt: new Date('2026-10-23T00:30:00Z') }, { windowDays: 1 }, 'return', 'Atlantic/Azores'),
+    ).toBe('2026-10-24T23:59:59.999Z')
   })
 })
 

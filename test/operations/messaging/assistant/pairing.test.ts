@@ -288,6 +288,18 @@ describe('a paired phone', () => {
     expect(cycle.every(({ used, reserved }) => used === 0 && reserved === 0)).toBe(true)
   })
 
+  test('the days of a cycle end with today, over a midnight that clocks skip as well', async () => {
+    const before = app.clock.now()
+    await app.setClock('2027-08-20T15:00:00.000Z')
+    const shop = await store(app, { timezone: 'America/Santiago' })
+    // 5 September 2027 begins at 1:00.
+    await app.setClock('2027-09-10T03:30:00.000Z')
+    const { byDay } = (await shop.call(getUsage)).body as { byDay: { date: string }[] }
+    expect(byDay).toHaveLength(22)
+    expect([byDay[0], byDay.at(-1)]).toMatchObject([{ date: '2027-08-20' }, { date: '2027-09-10' }])
+    await app.setClock(before)
+  })
+
   test('beyond the limit there is one notice a day', async () => {
     const { shop, phone } = await pairedShop()
     for (let i = 0; i < 5; i += 1) expect(await write(shop, phone, 'help')).toHaveLength(1)

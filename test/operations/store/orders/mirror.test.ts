@@ -33,6 +33,24 @@ const itemsOf = async (shop: ConnectedShop, orderId: string) =>
 const statuses = (answers: Response[]) => answers.map((answer) => answer.status)
 
 describe('the mirror of orders', () => {
+  test.each([
+    ['0022-05-01T12:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+    ['0100-05-01T12:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+    ['1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z'],
+    ['1999-05-01T12:00:00.000Z', '1999-05-01T12:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '2099-12-31T23:59:59.999Z'],
+    ['+010000-01-01T00:00:00.000Z', '2099-12-31T23:59:59.999Z'],
+  ])('an order that was brought from elsewhere as of %s holds up no other', async (placedAt, kept) => {
+    const shop = await connectedStore(app)
+    const odd = await shop.sell({ placedAt })
+    const next = await shop.sell({})
+    await shop.resell(odd, { fulfillmentStatus: 'shipped' })
+    const rows = await mirrored(shop)
+    const at = new Map(rows.map((row) => [row.id, row.placed_at.toISOString()]))
+    expect([at.get(odd.id), at.get(next.id)]).toEqual([kept, next.placedAt])
+    expect(rows.find((row) => row.id === odd.id)!.paid_at!.toISOString()).toBe(kept)
+  })
+
   test('one webhook five times, two of them at once, is one order', async () => {
     const shop = await connectedStore(app)
     const order = await shop.place({

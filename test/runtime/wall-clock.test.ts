@@ -1,0 +1,76 @@
+/** Local days where clocks change, in every zone: by JavaScript, and by the database. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { firstInstantOf } from '#runtime/database/days'
+import { addDays, localDay } from '#runtime/values/days'
+import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
+import { dayEdgeFaults } from '#scripts/checks/day-edges'
+import { testApp } from '#test/support/app'
+
+const app = await testApp()
+const hourMs = 3_600_000
+const [from, to] = [Date.UTC(2025, 0, 1), Date.UTC(2027, 0, 1)]
+
+/** Each zone with the days around its changes. */
+const days = Intl.supportedValuesOf('timeZone').flatMap((zone) => {
+  const found = new Set<string>()
+  const offsetAt = (at: number) =>
+    firstInstantOn(localDay(new Date(at), zone), zone).getTime() % (24 * hourMs)
+  let before = offsetAt(from)
+  for (let at = from; at < to; at += 24 * hourMs) {
+    const offset = offsetAt(at)
+    if (offset === before) continue
+    before = offset
+    for (const more of [-2, -1, 0, 1]) found.add(addDays(localDay(new Date(at), zone), more))
+  }
+  return [...found].map((day) => ({ zone, day }))
+})
+
+test('a day begins at the first instant whose date it is', () => {
+  expect(days.length).toBeGreaterThan(1000)
+  for (const { zone, day } of days) {
+    const first = firstInstantOn(day, zone)
+    expect(localDay(first, zone), `${day} ${zone}`).toBe(day)
+    expect(localDay(new Date(+first - 1), zone), `${day} ${zone}`).toBe(addDays(day, -1))
+    // Not even before a change is it that day.
+    expect(localDay(new Date(+first - hourMs), zone), `${day} ${zone}`).toBe(addDays(day, -1))
+  }
+})
+
+test('the database begins it at the same, where it knows the same rules of the zone', async () => {
+  const given = days.map(({ zone, day }) => ({ zone, day, first: firstInstantOn(day, zone).toISOString() }))
+  const { rows } = await sql<{ zone: string; day: string }>`
+    select d.zone, d.day::text from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+      as d (zone text, day date, first timestamptz)
+    where ${firstInstantOf(sql`d.day`, sql`d.zone`)} <> d.first
+      and (d.first at time zone d.zone)::date = d.day
+      and ((d.first - interval '1 millisecond') at time zone d.zone)::date < d.day`.execute(app.database.root)
+  expect(rows).toEqual([])
+})
+
+test.each([
+  ['2027-09-05', '00:00', 'America/Santiago', ['2027-09-05T04:00:00.000Z']],
+  ['2027-10-31', '00:00', 'Atlantic/Azores', ['2027-10-31T00:00:00.000Z', '2027-10-31T01:00:00.000Z']],
+  ['2027-03-14', '02:30', 'America/New_York', ['2027-03-14T07:00:00.000Z']],
+])('%s %s in %s', (day, time, zone, instants) => {
+  expect(instantsOf(day, time, zone).map((at) => at.toISOString())).toEqual(instants)
+})
+
+test('who finds the edge of a day another way is told', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'edges-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  for (const layer of ['runtime', 'operations']) mkdirSync(join(root, layer))
+  const file = 'operations/a.ts'
+  writeFileSync(
+    join(root, file),
+    "const a = at.startOf('day')\nconst b = sql`(day)::timestamp at time zone z`\n",
+  )
+  expect((await dayEdgeFaults(root, [])).map((each) => `${each.file} ${each.wrong}`)).toEqual([
+    `${file}:1 finds a day's edge by Luxon's days`,
+    `${file}:2 takes a day's midnight for its beginning`,
+  ])
+  expect(await dayEdgeFaults(join(import.meta.dirname, '../..'))).toEqual([])
+})
