@@ -20,6 +20,36 @@ export function toMoney(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
 }
 
+/** So many units less what is taken off them, to the cent: rounded once, also where a price has three decimals. */
+export function unitsLess(price: string, units: number, off: readonly string[]): bigint {
+  const left = millionths(price) * BigInt(units) - sumOf(off.map(millionths))
+  return left > 0n ? halfUp(left, 10_000n) : 0n
+}
+
+function millionths(amount: string): bigint {
+  const [whole = '', decimals = ''] = amount.trim().split('.')
+  return BigInt(whole + decimals.slice(0, 6).padEnd(6, '0'))
+}
+
+/** The most that an amount is kept as, in whole currency units; and a count. */
+export const amountAtMost = '999999999999.99'
+const centsAtMost = toCents(amountAtMost)
+const countAtMost = 2 ** 31 - 1
+
+/**
+ * What somebody else says an amount is, as it can be kept: to the cent, and at the bound where it is beyond it. A price
+ * that stands for "not for sale", or a cart with a million of everything, must not hold up all that comes with it.
+ */
+export function keptAmount(amount: string | number): string {
+  const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
+  const cents = isBeyond ? (amount > 0 ? centsAtMost : -centsAtMost) : toCents(amount)
+  return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
+}
+
+/** The same of units. */
+export const keptCount = (count: number): number =>
+  Math.max(-countAtMost, Math.min(Math.trunc(count), countAtMost))
+
 /** 12.5 as `12.50`. */
 export const amountText = (amount: number): string => toMoney(toCents(amount))
 

@@ -10,6 +10,8 @@ import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/
 import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
 import {
   firstUnits,
+  keptAmount,
+  keptCount,
   lesser,
   percentageOf,
   splitBy,
@@ -19,6 +21,7 @@ import {
   toMoney,
   toNumber,
   unitShare,
+  unitsLess,
 } from '#runtime/values/money'
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
@@ -47,6 +50,30 @@ describe('amounts', () => {
       1250n,
     ])
     for (const wrong of ['abc', '1,5', '1e3', '--1']) expect(() => toCents(wrong)).toThrow(RangeError)
+  })
+})
+
+describe('what a platform says', () => {
+  test('of prices with three decimals is rounded once a line', () =>
+    holds(
+      [fc.nat(999_999_999), fc.nat(1_000_000), fc.array(fc.nat(99_999), { maxLength: 3 })],
+      (price, units, off) => {
+        const text = (thousandths: number) =>
+          `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`
+        const exactly = BigInt(price) * BigInt(units) - off.reduce((sum, each) => sum + BigInt(each), 0n)
+        const found = unitsLess(text(price), units, off.map(text))
+        // Thousandths to cents: half up.
+        expect(found).toBe(exactly > 0n ? (exactly + 5n) / 10n : 0n)
+      },
+    ))
+
+  test('is kept to the cent, and at its bound beyond it', () => {
+    const most = '999999999999.99'
+    const said = ['1.005', most, '999999999999.995', '1000000000000', '-10000000000000', 1e12, -1e21, 19.999]
+    expect(said.map(keptAmount)).toEqual([
+      ...['1.01', most, most, most, `-${most}`, most, `-${most}`, '20.00'],
+    ])
+    expect([3, 2_999_999_997, -5e12, 1.9].map(keptCount)).toEqual([3, 2_147_483_647, -2_147_483_647, 1])
   })
 })
 
