@@ -50,14 +50,20 @@ export function lineLeft(line: Line, holds: readonly Hold[]): LineLeft {
     countedOnce: once,
     // Whatever was refunded without a request has the first of those that no request has.
     places: free.slice(Math.max(0, refundedQuantity - once)),
-    moneyLeft: amounts.toMoney(amounts.notNegative(lineMoneyLeft(line, holds, once))),
+    moneyLeft: amounts.toMoney(
+      amounts.notNegative(
+        lineMoneyLeft(line, holds, once, free.slice(0, Math.max(0, refundedQuantity - once))),
+      ),
+    ),
   }
 }
 
+/** `alone`: places of the units that were refunded without a request. */
 function lineMoneyLeft(
-  { quantity, total, refundedTotal }: Line,
+  { quantity, refundedQuantity, total, refundedTotal }: Line,
   holds: readonly Hold[],
   once: number,
+  alone: readonly number[],
 ): bigint {
   const cents = amounts.toCents(total)
   const worth = (units: readonly number[]): bigint =>
@@ -65,8 +71,12 @@ function lineMoneyLeft(
   const back = holds.flatMap(({ isCompleted, units, back: many }) =>
     isCompleted ? units.slice(0, many) : [],
   )
-  const alone = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
-  return cents - worth(holds.flatMap(({ units }) => units)) - alone
+  const besides = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
+  // What units gave back beyond their worth, and a cent of rounding each, are taxes that the line is without: the others
+  // are worth what they were.
+  const hasTaxes = refundedQuantity > 0 && besides > worth(alone) + BigInt(refundedQuantity)
+  const backAlone = hasTaxes ? worth(alone) : besides
+  return cents - worth(holds.flatMap(({ units }) => units)) - backAlone
 }
 
 /** What of the order's money can still be promised; decimal text. */

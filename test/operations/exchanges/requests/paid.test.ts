@@ -89,6 +89,24 @@ test('what was paid back without naming units is not promised again', async () =
   expect((await read(shop, id)).body.amount).toBe(140)
 })
 
+test('taxes that a refund gave back beside a line are taken off no other unit', () => {
+  // 3 of 100.00, to which the shop adds 10 % of tax: a refunded unit gives back 110.00.
+  const line = { quantity: 3, refundedQuantity: 1, total: '300.00', refundedTotal: '110.00' }
+  expect(lineLeft(line, [])).toMatchObject({ places: [1, 2], moneyLeft: '200.00' })
+  const back = { isCompleted: true, units: [0], back: 1, refundedBefore: 0 }
+  expect(lineLeft(line, [back])).toMatchObject({ places: [1, 2], moneyLeft: '200.00' })
+  expect(lineLeft({ ...line, refundedQuantity: 2, refundedTotal: '220.00' }, [back])).toMatchObject({
+    places: [2],
+    moneyLeft: '100.00',
+  })
+  // A cent of rounding is none.
+  const odd = { quantity: 3, refundedQuantity: 1, total: '209.69', refundedTotal: '69.90' }
+  expect(lineLeft(odd, [{ ...back, units: [1] }]).moneyLeft).toBe('139.79')
+  // Less than a unit's worth, and money without a unit, is what it is.
+  expect(lineLeft({ ...line, refundedTotal: '60.00' }, []).moneyLeft).toBe('240.00')
+  expect(lineLeft({ ...line, refundedQuantity: 0, refundedTotal: '30.00' }, []).moneyLeft).toBe('270.00')
+})
+
 test('units and money that are left', () => {
   const line = { quantity: 3, refundedQuantity: 0, total: '209.69', refundedTotal: '0.00' }
   const hold = (units: number[], isCompleted: boolean, refundedBefore = 0) => ({
