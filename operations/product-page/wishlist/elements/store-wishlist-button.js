@@ -1,13 +1,7 @@
 // The heart of a product: in the corner of its picture, below its buy button, on every card of a list.
 
-import {
-  Dialog,
-  Field,
-  h,
-  useProduct,
-  useSeen,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { Dialog, h, useProduct, useSeen, useState } from '../../../storefront/script/client/elements.js'
+import { Field } from '../../../storefront/script/client/forms.js'
 import { add, mayWish, remove, useWishes } from './wishes.js'
 
 const shapes = {
