@@ -95,6 +95,19 @@ export const firstUnits = (cents: bigint, units: number, of: number): bigint =>
 export const unitShare = (cents: bigint, unit: number, of: number): bigint =>
   firstUnits(cents, unit + 1, of) - firstUnits(cents, unit, of)
 
+/** What units of a line come to, by their places: counted by runs, as a line may have a million. */
+export function unitsWorth(cents: bigint, units: readonly number[], of: number): bigint {
+  let sum = 0n
+  let first = 0
+  for (let at = 1; at <= units.length; at += 1) {
+    const last = units[at - 1]!
+    if (units[at] === last + 1) continue
+    sum += firstUnits(cents, last + 1, of) - firstUnits(cents, units[first]!, of)
+    first = at
+  }
+  return sum
+}
+
 /**
  * An amount over weights, none of them negative, to the cent: what floors leave goes to the largest remainders, the
  * earlier first. An amount that is not above the weights' sum puts no share above its weight. All 0 where the weights

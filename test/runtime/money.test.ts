@@ -22,6 +22,7 @@ import {
   toNumber,
   unitShare,
   unitsLess,
+  unitsWorth,
 } from '#runtime/values/money'
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
@@ -83,6 +84,10 @@ describe('units of a line', () => {
       const shares = Array.from({ length: of }, (_none, unit) => unitShare(total, unit, of))
       expect(sumOf(shares)).toBe(total)
       expect(shares.every((share) => share >= 0n && share <= total)).toBe(true)
+      const some = cuts.map((cut) => cut % of)
+      expect(unitsWorth(total, some, of)).toBe(sumOf(some.map((unit) => shares[unit]!)))
+      const run = Array.from({ length: of }, (_none, unit) => unit).filter((unit) => !some.includes(unit))
+      expect(unitsWorth(total, run, of)).toBe(sumOf(run.map((unit) => shares[unit]!)))
       const at = [...new Set([0, ...cuts.map((cut) => cut % of), of])].sort((a, b) => a - b)
       const parts = at.slice(1).map((to, i) => firstUnits(total, to, of) - firstUnits(total, at[i]!, of))
       expect(sumOf(parts)).toBe(total)

@@ -1,6 +1,6 @@
 /** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
 import { expect, test } from 'vitest'
-import { lineLeft, moneyLeft } from '#operations/exchanges/requests/left'
+import { lineLeft as leftOf, moneyLeft } from '#operations/exchanges/requests/left'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, read, received, reject, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
@@ -87,6 +87,19 @@ test('what was paid back without naming units is not promised again', async () =
   const less = await shop.resell(order, { refundAmount: 100 })
   const { id } = await requested(shop, { order: less, items: [{ quantity: 2 }] })
   expect((await read(shop, id)).body.amount).toBe(140)
+})
+
+const lineLeft = (...[line, holds]: Parameters<typeof leftOf>) => {
+  const left = leftOf(line, holds)
+  return { ...left, places: left.places(line.quantity) }
+}
+
+test('a line of millions of units is looked at as fast as any', () => {
+  const line = { quantity: 2_000_000_000, refundedQuantity: 1, total: '2000000000.00', refundedTotal: '1.00' }
+  const hold = { isCompleted: false, units: [3], back: 1, refundedBefore: 0 }
+  const { places, ...left } = leftOf(line, [hold])
+  expect(left).toEqual({ takenQuantity: 1, countedOnce: 0, moneyLeft: '1999999998.00' })
+  expect([places(0), places(4)]).toEqual([[], [1, 2, 4, 5]])
 })
 
 test('taxes that a refund gave back beside a line are taken off no other unit', () => {
