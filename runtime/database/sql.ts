@@ -4,6 +4,7 @@
  * them elsewhere.
  */
 import { type RawBuilder, sql } from 'kysely'
+import { amountAtMost } from '../values/money.ts'
 
 const list = (values: readonly unknown[]): RawBuilder<unknown> =>
   sql.join(values.map((value) => sql`${value}`))
@@ -19,8 +20,12 @@ export const leastKnown = <T>(...values: readonly unknown[]): RawBuilder<T> => s
 export const greatestKnown = <T>(...values: readonly unknown[]): RawBuilder<T> =>
   sql<T>`greatest(${list(values)})`
 
-/** Money that SQL came to, to the cent: halves go away from zero, as those of `runtime/values/money.ts` do. */
-export const inCents = <T = string>(amount: unknown): RawBuilder<T> => sql<T>`(${amount})::numeric(14,2)`
+/**
+ * Money that SQL came to, to the cent: halves go away from zero, as those of `runtime/values/money.ts` do. A sum beyond
+ * what an amount can be is the most that it can be, and fails nothing.
+ */
+export const inCents = <T = string>(amount: unknown): RawBuilder<T> =>
+  sql<T>`(sign(${amount}) * least(abs(${amount}), ${sql.raw(amountAtMost)}))::numeric(14,2)`
 
 /** So much per cent of an amount of money. Multiplied, which is exact: a quotient would be rounded before. */
 export const percentageOf = (amount: unknown, percentage: unknown): RawBuilder<string> =>

@@ -20,6 +20,36 @@ export function toMoney(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
 }
 
+/** So many units less what is taken off them, to the cent: rounded once, also where a price has three decimals. */
+export function unitsLess(price: string, units: number, off: readonly string[]): bigint {
+  const left = millionths(price) * BigInt(units) - sumOf(off.map(millionths))
+  return left > 0n ? halfUp(left, 10_000n) : 0n
+}
+
+function millionths(amount: string): bigint {
+  const [whole = '', decimals = ''] = amount.trim().split('.')
+  return BigInt(whole + decimals.slice(0, 6).padEnd(6, '0'))
+}
+
+/** The most that an amount is kept as, in whole currency units; and a count. */
+export const amountAtMost = '999999999999.99'
+const centsAtMost = toCents(amountAtMost)
+const countAtMost = 2 ** 31 - 1
+
+/**
+ * What somebody else says an amount is, as it can be kept: to the cent, and at the bound where it is beyond it. A price
+ * that stands for "not for sale", or a cart with a million of everything, must not hold up all that comes with it.
+ */
+export function keptAmount(amount: string | number): string {
+  const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
+  const cents = isBeyond ? (amount > 0 ? centsAtMost : -centsAtMost) : toCents(amount)
+  return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
+}
+
+/** The same of units. */
+export const keptCount = (count: number): number =>
+  Math.max(-countAtMost, Math.min(Math.trunc(count), countAtMost))
+
 /** 12.5 as `12.50`. */
 export const amountText = (amount: number): string => toMoney(toCents(amount))
 
@@ -64,6 +94,19 @@ export const firstUnits = (cents: bigint, units: number, of: number): bigint =>
 /** What one unit of a line comes to, counted from 0. */
 export const unitShare = (cents: bigint, unit: number, of: number): bigint =>
   firstUnits(cents, unit + 1, of) - firstUnits(cents, unit, of)
+
+/** What units of a line come to, by their places: counted by runs, as a line may have a million. */
+export function unitsWorth(cents: bigint, units: readonly number[], of: number): bigint {
+  let sum = 0n
+  let first = 0
+  for (let at = 1; at <= units.length; at += 1) {
+    const last = units[at - 1]!
+    if (units[at] === last + 1) continue
+    sum += firstUnits(cents, last + 1, of) - firstUnits(cents, units[first]!, of)
+    first = at
+  }
+  return sum
+}
 
 /**
  * An amount over weights, none of them negative, to the cent: what floors leave goes to the largest remainders, the

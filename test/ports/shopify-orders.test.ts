@@ -269,6 +269,19 @@ describe('orders and carts', () => {
     expect(orderOf({ ...order, currency, total_price }, back)).toMatchObject({ currency, ...told })
   })
 
+  test('a line of many units at a price with three decimals is what they come to', () => {
+    const line = { ...order.line_items[0]!, quantity: 1000, price: '0.125', discount_allocations: [] }
+    const lineOff = { ...line, quantity: 3, price: '0.333', discount_allocations: [{ amount: '0.001' }] }
+    const one = { ...line, quantity: 1, price: '19.996' }
+    const lines = { currency: 'KWD', line_items: [line, lineOff, one] }
+    // No line looks as if it were discounted that is not.
+    expect(orderOf({ ...order, ...lines }, facts).items).toMatchObject([
+      { unitPrice: '0.12', total: '125.00' },
+      { unitPrice: '0.33', total: '1.00' },
+      { unitPrice: '20.00', total: '20.00' },
+    ])
+  })
+
   test.each([
     [
       { financial_status: 'authorized' },

@@ -16,26 +16,37 @@ const bridge = readFileSync(join(extension, 'assets/theme.js'), 'utf8')
 interface Line {
   id: number
   quantity: number
+  /** What an automatic discount takes off, by its name. */
+  off?: Record<string, number>
 }
+const offOf = ({ off = {} }: Line): number => Object.values(off).reduce((sum, each) => sum + each, 0)
 const prices: Record<number, number> = { 201: 1990, 202: 2490, 901: 500 }
 
 /** A shop whose cart is kept by Shopify's addresses: sums in hundredths, ids as numbers. */
-async function shop() {
+async function shop({ ofCart = 0 } = {}) {
   const lines: Line[] = []
   const asked: string[] = []
   const cart = () => ({
     token: 'c1',
     currency: 'JPY',
     original_total_price: lines.reduce((sum, { id, quantity }) => sum + prices[id]! * quantity, 0),
-    total_price: lines.reduce((sum, { id, quantity }) => sum + prices[id]! * quantity, 0),
-    items: lines.map(({ id, quantity }) => ({
+    total_price:
+      lines.reduce((sum, line) => sum + prices[line.id]! * line.quantity - offOf(line), 0) - ofCart,
+    items: lines.map(({ id, quantity, ...line }) => ({
       id,
       key: `${id}:k`,
       variant_id: id,
       product_id: id > 900 ? 90 : 20,
       quantity,
-      final_line_price: prices[id]! * quantity,
+      original_price: prices[id]!,
+      final_line_price: prices[id]! * quantity - offOf({ id, quantity, ...line }),
+      line_level_discount_allocations: Object.entries(line.off ?? {}).map(([title, amount]) => ({
+        amount,
+        discount_application: { type: 'automatic', title, total_allocated_amount: amount },
+      })),
     })),
+    cart_level_discount_applications:
+      ofCart > 0 ? [{ type: 'automatic', title: 'Dez', total_allocated_amount: ofCart }] : [],
   })
   const page = () => `<!doctype html><title>Mug</title><body>
     <script type="application/json" data-storefront-cart>${JSON.stringify(cart())}</script>
@@ -103,13 +114,15 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
         productId: '20',
         variantId: '201',
         price: 19.9,
+        currency: 'JPY',
         isAvailable: true,
       })
     expect(await last('cart')).toEqual({
       total: 10,
       totalBeforeDiscounts: 10,
       currency: 'JPY',
-      items: [{ productId: '90', variantId: '901', quantity: 2, total: 10 }],
+      items: [{ productId: '90', variantId: '901', quantity: 2, unitPrice: 5, total: 10 }],
+      discounts: [],
     })
     expect(asked.filter((path) => path === '/cart.js')).toEqual([])
 
@@ -167,6 +180,30 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
     await page.waitForTimeout(1000)
     expect(asked.length).toBe(quiet)
     expect(faults.filter((fault) => !/favicon|404/.test(fault))).toEqual([])
+  })
+
+  test('what Shopify takes off is told by its names, and lines keep the price of before', async () => {
+    const { url, lines } = await shop({ ofCart: 300 })
+    // Where a set is full Shopify sells its free units as a line of their own.
+    lines.push({ id: 201, quantity: 2 }, { id: 201, quantity: 1, off: { 'Leve 3': 1990 } })
+    lines.push({ id: 901, quantity: 2, off: { 'Leve 3': 10, Outro: 40 } })
+    const { page } = await openPage()
+    await page.goto(url, { waitUntil: 'load' })
+    const cart = () => page.evaluate<object>('window.storefrontCart')
+    await expect.poll(cart).toMatchObject({
+      total: 46.3,
+      totalBeforeDiscounts: 69.7,
+      items: [
+        { variantId: '201', quantity: 2, unitPrice: 19.9, total: 39.8 },
+        { variantId: '201', quantity: 1, unitPrice: 19.9, total: 0 },
+        { variantId: '901', quantity: 2, unitPrice: 5, total: 9.5 },
+      ],
+      discounts: [
+        { title: 'Leve 3', amount: 20 },
+        { title: 'Outro', amount: 0.4 },
+        { title: 'Dez', amount: 3 },
+      ],
+    })
   })
 
   test('its tags are those of the embed block', () => {

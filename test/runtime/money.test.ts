@@ -10,6 +10,8 @@ import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/
 import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
 import {
   firstUnits,
+  keptAmount,
+  keptCount,
   lesser,
   percentageOf,
   splitBy,
@@ -19,6 +21,8 @@ import {
   toMoney,
   toNumber,
   unitShare,
+  unitsLess,
+  unitsWorth,
 } from '#runtime/values/money'
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
@@ -50,12 +54,40 @@ describe('amounts', () => {
   })
 })
 
+describe('what a platform says', () => {
+  test('of prices with three decimals is rounded once a line', () =>
+    holds(
+      [fc.nat(999_999_999), fc.nat(1_000_000), fc.array(fc.nat(99_999), { maxLength: 3 })],
+      (price, units, off) => {
+        const text = (thousandths: number) =>
+          `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`
+        const exactly = BigInt(price) * BigInt(units) - off.reduce((sum, each) => sum + BigInt(each), 0n)
+        const found = unitsLess(text(price), units, off.map(text))
+        // Thousandths to cents: half up.
+        expect(found).toBe(exactly > 0n ? (exactly + 5n) / 10n : 0n)
+      },
+    ))
+
+  test('is kept to the cent, and at its bound beyond it', () => {
+    const most = '999999999999.99'
+    const said = ['1.005', most, '999999999999.995', '1000000000000', '-10000000000000', 1e12, -1e21, 19.999]
+    expect(said.map(keptAmount)).toEqual([
+      ...['1.01', most, most, most, `-${most}`, most, `-${most}`, '20.00'],
+    ])
+    expect([3, 2_999_999_997, -5e12, 1.9].map(keptCount)).toEqual([3, 2_147_483_647, -2_147_483_647, 1])
+  })
+})
+
 describe('units of a line', () => {
   test('sum to the line, whichever way they are put together', () =>
     holds([cents, fc.integer({ min: 1, max: 40 }), fc.array(fc.nat())], (total, of, cuts) => {
       const shares = Array.from({ length: of }, (_none, unit) => unitShare(total, unit, of))
       expect(sumOf(shares)).toBe(total)
       expect(shares.every((share) => share >= 0n && share <= total)).toBe(true)
+      const some = cuts.map((cut) => cut % of)
+      expect(unitsWorth(total, some, of)).toBe(sumOf(some.map((unit) => shares[unit]!)))
+      const run = Array.from({ length: of }, (_none, unit) => unit).filter((unit) => !some.includes(unit))
+      expect(unitsWorth(total, run, of)).toBe(sumOf(run.map((unit) => shares[unit]!)))
       const at = [...new Set([0, ...cuts.map((cut) => cut % of), of])].sort((a, b) => a - b)
       const parts = at.slice(1).map((to, i) => firstUnits(total, to, of) - firstUnits(total, at[i]!, of))
       expect(sumOf(parts)).toBe(total)

@@ -7,6 +7,7 @@ import { withRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
+import { keptAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { automationEvent } from '../handles.ts'
 
@@ -30,7 +31,7 @@ export function cartRow(cart: Cart, country: string) {
       unitPrice,
       total,
     })),
-    total: cart.total,
+    total: keptAmount(cart.total),
     currency: cart.currency,
     url: cart.url,
     order_id: cart.orderId,

@@ -1,6 +1,6 @@
 // How far a cart is from free shipping.
 
-import { filled, h, money, useCart } from '../../storefront/script/client/elements.js'
+import { exact, filled, h, money, useCart } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
@@ -23,12 +23,13 @@ function FreeShipping({ data, t, ...others }) {
   const counted = countedOf(data, cart)
   const { threshold, currency, initialText, progressText, successText } = data
   const said = { threshold, currency, initialText, progressText, successText }
-  const percent = Math.min(100, Math.floor((counted / data.threshold) * 100))
+  // Of whole numbers: 29 of 100 would be 28 per cent.
+  const percent = Math.min(100, Math.floor(Math.round(counted * 10_000) / (data.threshold * 100)))
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
   if (cart.isForeign) return null
   const text = filled(words, {
     threshold: money(data.threshold, data),
-    remaining: money(Math.max(0, data.threshold - counted), data),
+    remaining: money(Math.max(0, exact(data.threshold - counted)), data),
     total: money(counted, data),
     percent: String(percent),
   })
@@ -50,12 +51,18 @@ function FreeShipping({ data, t, ...others }) {
   )
 }
 
-/** What of a cart counts, in the store's currency: its items but those that never bring free shipping nearer. */
+/**
+ * What of a cart counts, in the store's currency: its items but those that never bring free shipping nearer. Before
+ * discounts those go with the price that they have before them.
+ */
 function countedOf(data, { total = 0, totalBeforeDiscounts = total, items = [] }) {
   const excluded = items.filter((item) => data.excludedProductIds.includes(String(item.productId)))
+  const before = ({ unitPrice, quantity = 1, total: after = 0 }) =>
+    unitPrice === undefined ? after : unitPrice * quantity
   const whole = data.afterDiscounts ? total : totalBeforeDiscounts
-  return Math.max(
+  const off = excluded.reduce(
+    (sum, item) => sum + (data.afterDiscounts ? (item.total ?? 0) : before(item)),
     0,
-    excluded.reduce((sum, item) => sum - item.total, whole),
   )
+  return Math.max(0, exact(whole - off))
 }

@@ -22,10 +22,9 @@ export const unitPriceOf = (lineTotal: string, ordered: number): string =>
  */
 export function amountOf(lines: readonly AmountLine[], atMost: string): string {
   const worth = amounts.sumOf(
-    lines.flatMap(({ lineTotal, units, ordered }) => {
-      const cents = amounts.toCents(lineTotal)
-      return units.map((unit) => amounts.unitShare(cents, unit, Math.max(1, ordered)))
-    }),
+    lines.map(({ lineTotal, units, ordered }) =>
+      amounts.unitsWorth(amounts.toCents(lineTotal), units, Math.max(1, ordered)),
+    ),
   )
   return amounts.toMoney(amounts.lesser(worth, amounts.notNegative(amounts.toCents(atMost))))
 }

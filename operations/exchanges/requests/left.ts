@@ -23,8 +23,8 @@ export interface LineLeft {
   takenQuantity: number
   /** Of these, units that are among the refunded ones. */
   countedOnce: number
-  /** Places of the units that can be asked for, in order. */
-  places: number[]
+  /** Places of the first so many units that can be asked for, in order. Who only looks makes none: a line may have millions. */
+  places(most: number): number[]
   /** What of the line's money has been neither paid back nor promised; decimal text. */
   moneyLeft: string
 }
@@ -44,29 +44,45 @@ export function lineLeft(line: Line, holds: readonly Hold[]): LineLeft {
     .map(({ back, refundedBefore }) => ({ back: BigInt(back), refundedBefore: BigInt(refundedBefore) }))
   const once = Number(countedOnce(BigInt(refundedQuantity), completed))
   const taken = new Set(holds.flatMap(({ units }) => units))
-  const free = Array.from({ length: quantity }, (_none, place) => place).filter((place) => !taken.has(place))
+  // Whatever was refunded without a request has the first of those that no request has.
+  const alone = Math.max(0, refundedQuantity - once)
   return {
     takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
     countedOnce: once,
-    // Whatever was refunded without a request has the first of those that no request has.
-    places: free.slice(Math.max(0, refundedQuantity - once)),
-    moneyLeft: amounts.toMoney(amounts.notNegative(lineMoneyLeft(line, holds, once))),
+    places: (most) => freePlaces(quantity, taken, alone + most).slice(alone),
+    moneyLeft: amounts.toMoney(
+      amounts.notNegative(lineMoneyLeft(line, holds, once, freePlaces(quantity, taken, alone))),
+    ),
   }
 }
 
+/** The first so many that no request has. */
+function freePlaces(quantity: number, taken: ReadonlySet<number>, most: number): number[] {
+  const free: number[] = []
+  for (let place = 0; place < quantity && free.length < most; place += 1) {
+    if (!taken.has(place)) free.push(place)
+  }
+  return free
+}
+
+/** `alone`: places of the units that were refunded without a request. */
 function lineMoneyLeft(
-  { quantity, total, refundedTotal }: Line,
+  { quantity, refundedQuantity, total, refundedTotal }: Line,
   holds: readonly Hold[],
   once: number,
+  alone: readonly number[],
 ): bigint {
   const cents = amounts.toCents(total)
-  const worth = (units: readonly number[]): bigint =>
-    amounts.sumOf(units.map((unit) => amounts.unitShare(cents, unit, Math.max(1, quantity))))
+  const worth = (units: readonly number[]): bigint => amounts.unitsWorth(cents, units, Math.max(1, quantity))
   const back = holds.flatMap(({ isCompleted, units, back: many }) =>
     isCompleted ? units.slice(0, many) : [],
   )
-  const alone = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
-  return cents - worth(holds.flatMap(({ units }) => units)) - alone
+  const besides = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
+  // What units gave back beyond their worth, and a cent of rounding each, are taxes that the line is without: the others
+  // are worth what they were.
+  const hasTaxes = refundedQuantity > 0 && besides > worth(alone) + BigInt(refundedQuantity)
+  const backAlone = hasTaxes ? worth(alone) : besides
+  return cents - worth(holds.flatMap(({ units }) => units)) - backAlone
 }
 
 /** What of the order's money can still be promised; decimal text. */

@@ -119,7 +119,7 @@ export function checkedItems(
   const { outsideWindowMessage } = settings.texts
   if (offered.fault) throw refuse('conflict', faultWords(offered.fault, outsideWindowMessage))
   const { reasons } = publicSettings(settings)
-  const left = new Map(offer.items.map((item) => [item.id, item.places.slice(0, item.availableQuantity)]))
+  const given = new Map<string, number>()
   const stock = new Map<string, number>()
   const items = submission.items.map((asked, at): CheckedItem => {
     const item = offer.items.find(({ id }) => id === asked.orderItemId)
@@ -136,16 +136,18 @@ export function checkedItems(
         inEach((say) => `${item.name}: ${say(words)}`),
       )
     }
-    const available = left.get(item.id)!
-    if (asked.quantity > available.length) {
-      const { length: left } = available
+    const before = given.get(item.id) ?? 0
+    const upTo = Math.min(before + asked.quantity, item.availableQuantity)
+    const places = item.places(upTo).slice(before)
+    if (asked.quantity > places.length) {
+      const { length: left } = places
       throw refuse('conflict', {
         en: `${item.name}: only ${left} of ${item.quantity} can still be asked for`,
         'pt-BR': `${item.name}: só ${left} de ${item.quantity} ainda podem ser solicitados`,
         es: `${item.name}: solo ${left} de ${item.quantity} se pueden solicitar todavía`,
       })
     }
-    const places = available.splice(0, asked.quantity)
+    given.set(item.id, upTo)
     const reason = reasons.find(({ key }) => key === asked.reason)!
     const exchangeFor =
       type === 'return' ? null : wantedVariant(settings, offer.order, item, asked, at, variants)

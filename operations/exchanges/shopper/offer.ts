@@ -35,8 +35,8 @@ export interface OfferedType {
 export interface OfferedItem extends ReadItem {
   variantName: string | null
   availableQuantity: number
-  /** Places in the line of units that can be asked for; the first `availableQuantity` of them. */
-  places: readonly number[]
+  /** Places in the line of the first so many units that can be asked for; no more of them than `availableQuantity`. */
+  places(most: number): readonly number[]
   /** Of the line's money; decimal text. */
   moneyLeft: string
   /** Its own, the order's apart; null where it can be asked for. */

@@ -1,5 +1,6 @@
 /** The catalog, live from the platform. */
 import type { Context } from '#runtime/context'
+import { keptProduct } from '#runtime/ports/ecommerce/kept'
 import type { Category, Product, ProductQuery } from '#runtime/ports/ecommerce/port'
 import { requireEcommerce } from './connections.ts'
 
@@ -12,7 +13,7 @@ export async function searchProducts(
 ): Promise<{ data: Product[]; page: number; limit: number; total: number }> {
   const { port, store } = await requireEcommerce(ctx)
   const { products, total } = await port.searchProducts(store, query)
-  return { data: products, page: query.page, limit: query.limit, total }
+  return { data: products.map(keptProduct), page: query.page, limit: query.limit, total }
 }
 
 /** All categories in the order of the tree; `search` in their names, without case or accents. Refuses as above. */

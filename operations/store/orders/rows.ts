@@ -2,6 +2,7 @@
 
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
+import { keptAmount, keptCount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { plausibleInstant } from '#runtime/values/storable'
 
@@ -15,11 +16,11 @@ export function orderRow(order: PlatformOrder, country: string) {
     payment_status: paymentStatusOf(order),
     fulfillment_status: order.fulfillmentStatus,
     currency: order.currency,
-    subtotal: order.subtotal,
-    discount: order.discount,
-    shipping: order.shipping,
-    total: order.total,
-    refunded_total: order.refundedTotal,
+    subtotal: keptAmount(order.subtotal),
+    discount: keptAmount(order.discount),
+    shipping: keptAmount(order.shipping),
+    total: keptAmount(order.total),
+    refunded_total: keptAmount(order.refundedTotal),
     coupon_codes: order.couponCodes,
     customer_id: order.customer.id,
     customer_name: order.customer.name,
@@ -97,11 +98,11 @@ export const itemRows = (order: PlatformOrder) =>
     name: item.name,
     sku: item.sku,
     image_url: item.imageUrl,
-    quantity: item.quantity,
-    unit_price: item.unitPrice,
-    total: item.total,
-    refunded_quantity: item.refundedQuantity,
-    refunded_total: item.refundedTotal,
+    quantity: keptCount(item.quantity),
+    unit_price: keptAmount(item.unitPrice),
+    total: keptAmount(item.total),
+    refunded_quantity: keptCount(item.refundedQuantity),
+    refunded_total: keptAmount(item.refundedTotal),
   }))
 
 export const itemTypes = {

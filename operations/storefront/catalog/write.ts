@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { keptProduct } from '#runtime/ports/ecommerce/kept'
 import type { Category, Product } from '#runtime/ports/ecommerce/port'
 
 /** Each category with itself and all above it. */
@@ -72,7 +73,7 @@ export async function writeProducts(
   const written = [...new Map(products.map((product) => [product.id, product])).values()]
     // Always in the same order, so that two who write the same products wait for each other and do not lock up.
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((product) => rowsOf(product, ancestry, ctx.now()))
+    .map((product) => rowsOf(keptProduct(product), ancestry, ctx.now()))
   const known = await lockKnown(
     ctx,
     written.map(({ row }) => row.product_id),

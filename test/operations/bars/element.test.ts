@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
 import saveCountdown from '#operations/bars/countdown/api/save-settings'
+import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 
@@ -58,6 +59,55 @@ test.skipIf(!hasChromium)(
     await save('Fale com a gente')
     await open()
     await bar.getByText('Fale com a gente').waitFor()
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'what is missing for free shipping, to the cent, whatever numbers of binary make of it',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    const texts = {
+      initialText: 'Vazio',
+      progressText: 'Faltam {{remaining}} ({{percent}})',
+      successText: 'Grátis',
+    }
+    const save = (body: object) =>
+      shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 50, ...texts, ...body } })
+    expect((await save({ excludedProductIds: ['1002'] })).status).toBe(200)
+    await open()
+    const bar = page.locator('store-free-shipping-bar').getByRole('status')
+    await bar.getByText('Vazio').waitFor()
+    const tell = (cart: object) =>
+      page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:cart', { detail:
+        window.storefrontCart = ${JSON.stringify({ currency: 'BRL', ...cart })} }))`)
+    const other = { productId: '1001', variantId: '2001', quantity: 1 }
+    const excluded = { productId: '1002', variantId: '2003', quantity: 2 }
+    // 64.57 − 14.57 is 49.99999999999999 there.
+    await tell({
+      total: 64.57,
+      items: [
+        { ...other, total: 50 },
+        { ...excluded, total: 14.57 },
+      ],
+    })
+    await bar.getByText('Grátis', { exact: true }).waitFor()
+    await tell({ total: '14.50', items: [{ ...other, total: '14.50' }] })
+    await bar.getByText('Faltam R$ 35,50 (29)').waitFor()
+    // Before discounts the product that does not count goes with its price of before.
+    expect((await save({ excludedProductIds: ['1002'], afterDiscounts: false })).status).toBe(200)
+    await open()
+    await bar.getByText('Vazio').waitFor()
+    await tell({
+      total: 45,
+      totalBeforeDiscounts: 90,
+      items: [
+        { ...other, unitPrice: 40, total: 20 },
+        { ...excluded, unitPrice: '25.00', total: 25 },
+      ],
+    })
+    await bar.getByText('Faltam R$ 10,00 (80)').waitFor()
     expect(faults).toEqual([])
   },
 )

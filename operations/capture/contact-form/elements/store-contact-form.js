@@ -1,7 +1,7 @@
 // The contact form: in place where a theme has it, or behind a button in a corner.
 
-import { Dialog, Field, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
-import { formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
 
 const inputTypes = {
   phone: 'tel',

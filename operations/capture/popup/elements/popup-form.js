@@ -3,7 +3,6 @@
 import {
   CopyButton,
   dayOf,
-  Field,
   h,
   Picture,
   useEffect,
@@ -11,7 +10,7 @@ import {
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { Field, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { readPopup } from './popup-rules.js'
 import { Wheel } from './popup-wheel.js'
 

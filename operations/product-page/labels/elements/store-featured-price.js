@@ -19,7 +19,8 @@ p { margin: 4px 0; font-weight: 600; overflow-wrap: anywhere; }
 }
 
 function FeaturedPrice({ data, card, attribute, productId, shop }) {
-  const told = useProduct(attribute)
+  const told = useProduct(attribute, shop)
+  if (told.isForeign) return null
   if (card) return h(Line, card.badges?.featuredPrice)
   const { featuredPrice, featuredRule: rule } = data
   const own = attribute('product-id') ?? productId

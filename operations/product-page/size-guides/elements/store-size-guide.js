@@ -1,6 +1,7 @@
 // A product's size guide: behind a button, in a drawer, or where it stands; and which size somebody needs.
 
-import { Dialog, Field, h, hideBroken, useState } from '../../../storefront/script/client/elements.js'
+import { Dialog, h, hideBroken, useState } from '../../../storefront/script/client/elements.js'
+import { Field } from '../../../storefront/script/client/forms.js'
 import { Html } from '../../../storefront/script/client/html.js'
 import { Icon } from '../../../storefront/script/client/icons.js'
 import { fitOf, inOtherUnit, measuresOf, numberOf } from './fit.js'

@@ -2,13 +2,13 @@
 
 import {
   Dialog,
-  Field,
   h,
   useProduct,
   useRef,
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
+import { Field } from '../../../storefront/script/client/forms.js'
 import { useTold } from '../../../storefront/script/client/over.js'
 import { add, mayWish, remove, useWishes } from './wishes.js'
 

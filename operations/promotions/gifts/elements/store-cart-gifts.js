@@ -2,6 +2,7 @@
 
 import { addToCart, removeFromCart } from '../../../storefront/script/client/cart.js'
 import {
+  exact,
   filled,
   h,
   money,
@@ -72,7 +73,7 @@ function Gifts({ data, session, ...props }) {
   const items = data.items
   const now = Date.now()
   const live = items.filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now)
-  const amount = (item) => amountOf(item, cart, items, session)
+  const amount = (item) => exact(amountOf(item, cart, items, session))
   const given = cart ? givenOf(live, amount) : []
   // What is not earned any more is not paid for: what we put in goes out. Once earned again, it comes anew.
   useEffect(() => {
@@ -149,7 +150,7 @@ const wordsOf = (item, shop, missing) => ({
 
 function Missing({ item, amount, shop, tell }) {
   const seen = useSeen(() => tell('impression', 'cart-gift', { resourceId: item.id }), [item.id])
-  const missing = Math.max(0, item.minAmount - amount)
+  const missing = Math.max(0, exact(item.minAmount - amount))
   const width = `${Math.min(100, Math.floor((amount / item.minAmount) * 100))}%`
   return h(
     'div',

@@ -95,9 +95,10 @@ function Installments(props) {
 /** Of the cart, of the product on a card, or of the variant that is chosen. */
 function usePrice({ data, card, attribute, productId, shop }) {
   const cart = useCart(shop.currency)
-  const told = useProduct(attribute)
+  const told = useProduct(attribute, shop)
   const placement = attribute('placement')
-  if (placement === 'cart') return cart?.isForeign ? null : cart?.total
+  if (cart?.isForeign || told.isForeign) return null
+  if (placement === 'cart') return cart?.total
   // What a card says of itself is not asked: some themes write cents there.
   if (placement === 'card') return card?.installments?.price
   const own = attribute('product-id') ?? productId

@@ -1,7 +1,7 @@
 // The form to write a review: on a product's page, or of an order by the token of its link.
 
-import { Field, h, inkOn, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
-import { formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { h, inkOn, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { barePicture } from './bare-picture.js'
 
 const bytesAtMost = 10 * 1024 * 1024

@@ -2,7 +2,6 @@
 
 import {
   Dialog,
-  Field,
   h,
   useEffect,
   useProduct,
@@ -10,7 +9,7 @@ import {
   useSheet,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { Trap } from '../../../storefront/script/client/forms.js'
+import { Field, Trap } from '../../../storefront/script/client/forms.js'
 
 // What the merchant's settings have as well is said where they are empty.
 const texts = {

@@ -287,8 +287,12 @@ const named = ({ productId, variantId, ...rest }) => ({
   variantId: idOf(variantId),
 })
 
+/** What numbers of binary make of amounts that were added up: as exact as any currency is, so that bounds are met. */
+export const exact = (amount) => Math.round(amount * 10_000) / 10_000
+
 /**
- * The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`.
+ * The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total,
+ * unitPrice? }], discounts? }`, `unitPrice` before discounts.
  * `isForeign`: in another currency than `currency`, whose amounts say nothing of it.
  */
 export function useCart(currency) {
@@ -300,35 +304,31 @@ export function useCart(currency) {
     isForeign: Boolean(told.currency && told.currency !== currency),
     total: amountOf(total),
     totalBeforeDiscounts: amountOf(totalBeforeDiscounts),
-    items: (items ?? []).map((each) => ({ ...named(each), total: amountOf(each.total) })),
+    items: (items ?? []).map((each) => ({
+      ...named(each),
+      total: amountOf(each.total),
+      unitPrice: amountOf(each.unitPrice),
+    })),
   }
 }
 
-/** The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price }`. */
-export function useProduct(attribute) {
+/**
+ * The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price, currency? }`.
+ * `isForeign`: its price, or all that the shopper sees, is in another currency than the shop's.
+ */
+export function useProduct(attribute, shop) {
+  const cart = useTold('storefront:cart', 'storefrontCart')
   const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
   const told = named(useTold('storefront:product', 'storefrontProduct') ?? {})
   // What was told is of one product, and says nothing of another.
   const isOfIt = !given.productId || told.productId === undefined || told.productId === given.productId
   const product = isOfIt ? { ...told, price: amountOf(told.price) } : {}
-  return { ...product, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
-}
-
-/** A field with its label and what is wrong with it; `wrap`: more of the box around both. */
-export function Field({ label, fault, type = 'text', options, wrap, ...props }) {
-  const id = `field-${props.name}`
-  const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
-  const tag = type === 'textarea' ? 'textarea' : type === 'select' ? 'select' : 'input'
-  const field = h(
-    tag,
-    { ...(tag === 'input' ? { type } : {}), ...said, ...props, id },
-    options?.map((each) => h('option', { value: each }, each)),
-  )
-  const words = [label, props.required ? h('span', { 'aria-hidden': 'true' }, ' *') : null]
-  const wrong = fault ? h('p', { class: 'fault', id: `${id}-fault` }, fault) : null
-  if (type === 'checkbox')
-    return h('div', null, h('label', { class: 'check', part: 'check' }, field, h('span', null, words)), wrong)
-  return h('div', { class: 'field', part: 'field', ...wrap }, h('label', { for: id }, words), field, wrong)
+  const currency = told.currency ?? cart?.currency
+  return {
+    ...product,
+    isForeign: Boolean(shop && currency && currency !== shop.currency),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
+  }
 }
 
 /** A picture, or nothing where it does not load. */

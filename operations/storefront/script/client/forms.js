@@ -2,6 +2,23 @@
 
 import { h, useState } from './elements.js'
 
+/** A field with its label and what is wrong with it; `wrap`: more of the box around both. */
+export function Field({ label, fault, type = 'text', options, wrap, ...props }) {
+  const id = `field-${props.name}`
+  const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
+  const tag = type === 'textarea' ? 'textarea' : type === 'select' ? 'select' : 'input'
+  const field = h(
+    tag,
+    { ...(tag === 'input' ? { type } : {}), ...said, ...props, id },
+    options?.map((each) => h('option', { value: each }, each)),
+  )
+  const words = [label, props.required ? h('span', { 'aria-hidden': 'true' }, ' *') : null]
+  const wrong = fault ? h('p', { class: 'fault', id: `${id}-fault` }, fault) : null
+  if (type === 'checkbox')
+    return h('div', null, h('label', { class: 'check', part: 'check' }, field, h('span', null, words)), wrong)
+  return h('div', { class: 'field', part: 'field', ...wrap }, h('label', { for: id }, words), field, wrong)
+}
+
 /** Said of fields, in every form's texts. */
 export const formTexts = {
   en: {

@@ -1,5 +1,5 @@
 /** Shopify's orders as ours: pure. Amounts are those in the shop's own currency. */
-import { notNegative, toCents, toMoney } from '#runtime/values/money'
+import { notNegative, toCents, toMoney, unitsLess } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { nameOf } from './customers.ts'
 import { instantOf, instantOrNull } from './ids.ts'
@@ -223,7 +223,8 @@ function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
 /** A line of an order or a cart, nothing given back. Shopify tells no picture of it. */
 export function lineOf(item: RestLineItem): PlatformOrderItem {
   const quantity = item.quantity ?? 0
-  const off = (item.discount_allocations ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0n)
+  const price = item.price ?? '0'
+  const off = (item.discount_allocations ?? []).map(({ amount }) => amount)
   return {
     id: String(item.id),
     productId: item.product_id ? String(item.product_id) : null,
@@ -232,11 +233,17 @@ export function lineOf(item: RestLineItem): PlatformOrderItem {
     sku: item.sku || null,
     imageUrl: null,
     quantity,
-    unitPrice: money(item.price),
-    total: toMoney(notNegative(toCents(item.price ?? '0') * BigInt(quantity) - off)),
+    unitPrice: toMoney(unitCents(price, quantity)),
+    total: toMoney(unitsLess(price, quantity, off)),
     refundedQuantity: 0,
     refundedTotal: '0.00',
   }
+}
+
+/** A price of three decimals to the cent: rounded up only where units do not come to more than their line by it. */
+function unitCents(price: string, quantity: number): bigint {
+  const cents = toCents(price)
+  return cents * BigInt(quantity) > unitsLess(price, quantity, []) ? cents - 1n : cents
 }
 
 function clickTokenOf({ note_attributes, landing_site }: RestOrder): string | null {

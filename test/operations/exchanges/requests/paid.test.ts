@@ -1,6 +1,6 @@
 /** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
 import { expect, test } from 'vitest'
-import { lineLeft, moneyLeft } from '#operations/exchanges/requests/left'
+import { lineLeft as leftOf, moneyLeft } from '#operations/exchanges/requests/left'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, read, received, reject, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
@@ -87,6 +87,37 @@ test('what was paid back without naming units is not promised again', async () =
   const less = await shop.resell(order, { refundAmount: 100 })
   const { id } = await requested(shop, { order: less, items: [{ quantity: 2 }] })
   expect((await read(shop, id)).body.amount).toBe(140)
+})
+
+const lineLeft = (...[line, holds]: Parameters<typeof leftOf>) => {
+  const left = leftOf(line, holds)
+  return { ...left, places: left.places(line.quantity) }
+}
+
+test('a line of millions of units is looked at as fast as any', () => {
+  const line = { quantity: 2_000_000_000, refundedQuantity: 1, total: '2000000000.00', refundedTotal: '1.00' }
+  const hold = { isCompleted: false, units: [3], back: 1, refundedBefore: 0 }
+  const { places, ...left } = leftOf(line, [hold])
+  expect(left).toEqual({ takenQuantity: 1, countedOnce: 0, moneyLeft: '1999999998.00' })
+  expect([places(0), places(4)]).toEqual([[], [1, 2, 4, 5]])
+})
+
+test('taxes that a refund gave back beside a line are taken off no other unit', () => {
+  // 3 of 100.00, to which the shop adds 10 % of tax: a refunded unit gives back 110.00.
+  const line = { quantity: 3, refundedQuantity: 1, total: '300.00', refundedTotal: '110.00' }
+  expect(lineLeft(line, [])).toMatchObject({ places: [1, 2], moneyLeft: '200.00' })
+  const back = { isCompleted: true, units: [0], back: 1, refundedBefore: 0 }
+  expect(lineLeft(line, [back])).toMatchObject({ places: [1, 2], moneyLeft: '200.00' })
+  expect(lineLeft({ ...line, refundedQuantity: 2, refundedTotal: '220.00' }, [back])).toMatchObject({
+    places: [2],
+    moneyLeft: '100.00',
+  })
+  // A cent of rounding is none.
+  const odd = { quantity: 3, refundedQuantity: 1, total: '209.69', refundedTotal: '69.90' }
+  expect(lineLeft(odd, [{ ...back, units: [1] }]).moneyLeft).toBe('139.79')
+  // Less than a unit's worth, and money without a unit, is what it is.
+  expect(lineLeft({ ...line, refundedTotal: '60.00' }, []).moneyLeft).toBe('240.00')
+  expect(lineLeft({ ...line, refundedQuantity: 0, refundedTotal: '30.00' }, []).moneyLeft).toBe('270.00')
 })
 
 test('units and money that are left', () => {

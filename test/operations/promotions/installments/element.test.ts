@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import saveBadges from '#operations/product-page/labels/api/save-settings'
 import createRule from '#operations/promotions/installments/api/create-rule'
 import saveSettings from '#operations/promotions/installments/api/save-settings'
 import { optionsOf, ruleFor } from '#operations/promotions/installments/math'
@@ -61,6 +62,45 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await open('/products/1001')
     await page.waitForLoadState('networkidle')
     expect(await own.count()).toBe(0)
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'nothing is reckoned from a price, or shown beside prices, of another currency',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    await shop.call(createRule, { body: { name: 'Cartão', maxInstallments: 3 } })
+    await shop.call(saveSettings, { body: { showInProductList: true } })
+    const featuredPrice = { isEnabled: true, discountPercentage: 10, method: 'Pix', showInProductPage: true }
+    expect((await shop.call(saveBadges, { body: { featuredPrice } })).status).toBe(200)
+    await open('/products/1002')
+    const [installments, featured] = [
+      page.locator('store-installments'),
+      page.locator('store-featured-price'),
+    ]
+    const said = async () => [
+      (await installments.getByText('3x').count()) > 0,
+      (await featured.getByText('90,00').count()) > 0,
+    ]
+    await expect.poll(said).toEqual([true, true])
+    const tell = (name: string, detail: object) =>
+      page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:${name.toLowerCase()}', {
+        detail: window.storefront${name} = ${JSON.stringify(detail)} }))`)
+    // 100 of the store's come to 18 of the shopper's.
+    const product = { productId: '1002', variantId: '2003', price: 18 }
+    await tell('Product', { ...product, currency: 'EUR' })
+    await expect.poll(said).toEqual([false, false])
+    await tell('Product', { ...product, price: 100, currency: 'BRL' })
+    await expect.poll(said).toEqual([true, true])
+    // A theme that tells the currency of its cart alone.
+    await tell('Product', product)
+    await tell('Cart', { total: 0, currency: 'EUR', items: [] })
+    await expect.poll(said).toEqual([false, false])
+    await tell('Product', { ...product, price: 100 })
+    await tell('Cart', { total: 0, currency: 'BRL', items: [] })
+    await expect.poll(said).toEqual([true, true])
     expect(faults).toEqual([])
   },
 )

@@ -96,6 +96,47 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
+test.skipIf(!hasChromium)(
+  'a cart of which the checkout has taken the discount off says what it saves, however much of it the theme tells',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2 }
+    expect((await shop.call(createPromotion, { body })).status).toBe(201)
+    await shop.call(saveSettings, { body: { successText: 'Economia de {{saved}}.' } })
+    await open('/cart')
+    const cart = page.locator('store-promotions[placement=cart]')
+    const line = { productId: '1002', variantId: '2003', quantity: 3 }
+    const tell = (detail: object) =>
+      page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:cart', { detail:
+        window.storefrontCart = ${JSON.stringify({ currency: 'BRL', total: 200, ...detail })} }))`)
+    const expectSaved = async (detail: object, words: string) => {
+      await tell({ items: [] })
+      await expect.poll(() => cart.getByRole('status').count()).toBe(0)
+      await tell(detail)
+      await cart.getByRole('status').waitFor()
+      expect((await cart.getByRole('status').innerText()).replace(/\s/gu, ' ')).toBe(words)
+    }
+    await cart.waitFor({ state: 'attached' })
+    const free = { ...line, quantity: 1, total: 0 }
+    const whole = 'Economia de R$ 100,00.'
+    // One line less its discount, as text or as a number; and split, as Shopify does.
+    await expectSaved({ items: [{ ...line, total: 200, unitPrice: 100 }] }, whole)
+    await expectSaved({ items: [{ ...line, total: '200.00', unitPrice: '100.00' }] }, whole)
+    const split = [
+      { ...line, quantity: 2, total: 200, unitPrice: 100 },
+      { ...free, unitPrice: 100 },
+    ]
+    await expectSaved({ items: split }, whole)
+    // What the checkout says is believed, also that it gives something else.
+    const given = [{ title: 'Leve 3', amount: 99.9 }]
+    await expectSaved({ items: split, discounts: given }, 'Economia de R$ 99,90.')
+    await tell({ items: split, discounts: [{ title: 'Outro', amount: 50 }] })
+    await expect.poll(() => cart.getByRole('status').count()).toBe(0)
+    expect(faults).toEqual([])
+  },
+)
+
 test('the browser counts sets as the checkout does', async () => {
   const file = '../../../../operations/promotions/promotions/elements/promotion-math.js'
   const inBrowser = await import(new URL(file, import.meta.url).href)

@@ -16,20 +16,40 @@
   // Shopify has hundredths of every currency, of those without any, too.
   const amount = (hundredths) => hundredths / 100
 
+  // What Shopify takes off, by the names of its discounts; null where it does not say.
+  function discountsOf(items, ofCart) {
+    if (!items.every((each) => Array.isArray(each.line_level_discount_allocations))) return null
+    const sums = new Map()
+    const add = (title, hundredths) => {
+      if (title) sums.set(title, (sums.get(title) ?? 0) + Number(hundredths))
+    }
+    for (const { line_level_discount_allocations: ofLine } of items) {
+      for (const each of ofLine) add(each.discount_application?.title, each.amount)
+    }
+    for (const each of ofCart ?? []) add(each.title, each.total_allocated_amount)
+    return [...sums].map(([title, hundredths]) => ({ title, amount: amount(hundredths) }))
+  }
+
   // The cart: as the page came with it, and read again once a request may have changed it.
   let last = ''
-  const tellCart = ({ currency, total_price: total, original_total_price: before, items }) => {
+  let shown
+  const tellCart = ({ currency, total_price: total, original_total_price: before, items, ...rest }) => {
+    const discounts = discountsOf(items, rest.cart_level_discount_applications)
     const cart = {
       total: amount(total),
       totalBeforeDiscounts: amount(before),
       currency,
+      // What comes off is in `total`: without the price a line would be taken for a cheaper one.
       items: items.map((each) => ({
         productId: String(each.product_id),
         variantId: String(each.variant_id),
         quantity: each.quantity,
+        unitPrice: amount(each.original_price),
         total: amount(each.final_line_price),
       })),
+      ...(discounts && { discounts }),
     }
+    shown = currency
     const text = JSON.stringify(cart)
     if (text === last) return
     last = text
@@ -94,6 +114,8 @@
       productId: String(product.id),
       variantId: id,
       price: amount(price),
+      // The shopper's, which is that of the cart, an empty one too.
+      currency: shown,
       isAvailable: available,
     })
   }
