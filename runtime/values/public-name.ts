@@ -1,5 +1,5 @@
 /** Names that everybody may read. */
-import { inPlainSigns } from './signs.ts'
+import { inPlainSigns, isSeen } from './signs.ts'
 import { said } from './wording.ts'
 
 const address = /\S*\s?@\s?\S*/gu
@@ -13,7 +13,7 @@ const edges = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}.!)]+$/gu
  * its place; null where nothing is left that names anybody.
  */
 export function publicName(name: string | null): string | null {
-  if (name === null) return null
+  if (name === null || !isSeen(name)) return null
   const plain = inPlainSigns(name)
   const left = plain.replace(address, ' ').replace(number, ' ')
   if (left === plain) return name.trim() || null

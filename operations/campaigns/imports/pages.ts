@@ -4,7 +4,9 @@ import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { readEmail } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { parsePhone } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import { entryOf } from './csv-rows.ts'
@@ -87,7 +89,7 @@ function customerEntry(customer: PlatformCustomer, country: string): Entry {
   return {
     line: null,
     phone,
-    name: customer.name?.trim().slice(0, 120) || null,
+    name: cut(seen(customer.name) ?? '', 120) || null,
     email: readEmail(customer.email ?? ''),
     customFields: {},
     platformCustomerId: customer.id,

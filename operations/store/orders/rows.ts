@@ -3,6 +3,7 @@
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {
@@ -21,7 +22,7 @@ export function orderRow(order: PlatformOrder, country: string) {
     refunded_total: order.refundedTotal,
     coupon_codes: order.couponCodes,
     customer_id: order.customer.id,
-    customer_name: order.customer.name,
+    customer_name: seen(order.customer.name),
     customer_email: cleanEmail(order.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,
