@@ -1,6 +1,7 @@
 /** The content of a campaign: how a change is laid over it, and what it may be. No database. */
 import { refuse } from '#runtime/errors'
 import { given } from '#runtime/values/changes'
+import { cut } from '#runtime/values/cut'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
 /** Of a text; with media less. */
@@ -83,7 +84,5 @@ const nameAtMost = 120
 
 /** The name of a duplicate, cut to fit. */
 export function copiedName(name: string): string {
-  const room = nameAtMost - suffix.length
-  const cut = name.length > room ? name.slice(0, room).replace(/[\ud800-\udbff]$/, '') : name
-  return `${cut.trimEnd()}${suffix}`
+  return `${cut(name, nameAtMost - suffix.length).trimEnd()}${suffix}`
 }

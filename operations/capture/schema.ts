@@ -1,4 +1,6 @@
 import { email, object, z } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
+import { seen } from '#runtime/values/signs'
 
 const pageUrlAtMost = 2000
 
@@ -18,16 +20,10 @@ export type CaptureBody = z.infer<typeof captureBody>
 
 /** Kept of a page's address; null for what is none of a web page. */
 export function pageUrlOf(text: string | undefined): string | null {
-  const cut = text
-    ?.trim()
-    .slice(0, pageUrlAtMost)
-    .replace(/[\ud800-\udbff]$/, '')
-  return cut && /^https?:\/\/[^\s]+$/i.test(cut) ? cut : null
+  const url = cut(text?.trim() ?? '', pageUrlAtMost)
+  return /^https?:\/\/[^\s]+$/i.test(url) ? url : null
 }
 
 /** On one line, without control characters; null where nothing is left. */
 export const nameOf = (text: string | undefined): string | null =>
-  text
-    ?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/ {2,}/g, ' ')
-    .trim() || null
+  seen(text?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(/ {2,}/g, ' '))

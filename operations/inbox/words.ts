@@ -1,4 +1,5 @@
 /** Words as the search compares them: without case and accents, runs of letters and digits. */
+import { cut } from '#runtime/values/cut'
 
 const longestWord = 100
 
@@ -13,7 +14,7 @@ export const plain = (text: string): string =>
 export function wordsOf(text: string | null): string[] {
   if (text === null) return []
   const words = plain(text).match(/[\p{L}\p{N}]+/gu) ?? []
-  return [...new Set(words.map((word) => word.slice(0, longestWord)))]
+  return [...new Set(words.map((word) => cut(word, longestWord)))]
 }
 
 /** A search as a tsquery: each word begins one of the text's; of 1 or 2 characters, it is one. Null without words. */

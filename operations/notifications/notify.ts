@@ -1,5 +1,6 @@
 /** What the sections tell the merchant. */
 import type { Context } from '#runtime/context'
+import { cut } from '#runtime/values/cut'
 
 export interface Notice {
   /** `^[a-z0-9-]{1,60}$`, such as `campaign-sent`. */
@@ -26,8 +27,8 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
       id: ctx.newId(),
       type: notice.type,
       level: notice.level,
-      title: cut(notice.title, 120),
-      message: notice.message === null ? null : cut(notice.message, 1000),
+      title: shortened(notice.title, 120),
+      message: notice.message === null ? null : shortened(notice.message, 1000),
       link: notice.link ?? null,
       data: notice.data ? JSON.stringify(notice.data) : null,
       source: 'system',
@@ -40,8 +41,5 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
     .execute()
 }
 
-/** Not inside a character: half a surrogate pair is no text for the database. */
-function cut(text: string, atMost: number): string {
-  if (text.length <= atMost) return text
-  return `${text.slice(0, atMost - 1).replace(/[\ud800-\udbff]$/, '')}…`
-}
+const shortened = (text: string, atMost: number): string =>
+  text.length <= atMost ? text : `${cut(text, atMost - 1)}…`

@@ -1,12 +1,14 @@
 /** Words of reviews: looked for, blocked, and names as shoppers see them. No database. */
+import { cut } from '#runtime/values/cut'
 import { plainForm } from '#runtime/values/plain-form'
 import { publicName, someone } from '#runtime/values/public-name'
+import { isSeen, visible } from '#runtime/values/signs'
 
 /** What a search looks in. */
 export const searchText = (texts: readonly (string | null | undefined)[]): string =>
-  plainForm(texts.filter((text) => text).join('\n')).slice(0, 8000)
+  cut(plainForm(texts.filter((text) => text).join('\n')), 8000)
 
-/** Whether one of the texts has a blocked word, as a whole word or run of words. */
+/** Whether one of the texts has a blocked word, as a whole word or run of words; marks that nobody sees part none. */
 export function hasBlockedWord(texts: readonly (string | null)[], blocked: readonly string[]): boolean {
   const within = texts.map((text) => ` ${wordsOf(text ?? '')} `)
   return blocked.some((word) => {
@@ -16,12 +18,12 @@ export function hasBlockedWord(texts: readonly (string | null)[], blocked: reado
 }
 
 const wordsOf = (text: string): string =>
-  plainForm(text)
+  plainForm(visible(text))
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
 /** `Ana` of `Ana Souza`; null where there is no name. */
-export const firstName = (name: string | null): string | null => name?.trim().split(/\s+/)[0] || null
+export const firstName = (name: string | null): string | null => name?.split(/\s+/).find(isSeen) ?? null
 
 /** A name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.`; nobody's email or phone. */
 export function shownName(

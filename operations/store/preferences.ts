@@ -1,6 +1,7 @@
 /** A store's own free JSON: JSON merge patches (RFC 7386) and their bounds. */
 import { isDeepStrictEqual } from 'node:util'
 import { refuse } from '#runtime/errors'
+import { cut } from '#runtime/values/cut'
 
 export type JsonObject = Record<string, unknown>
 
@@ -35,7 +36,7 @@ export function checkPreferences(preferences: JsonObject): void {
       throw refuse('bad_request', `preferences: must not be more than ${depthAtMost} levels deep`)
     }
     for (const [key, child] of Object.entries(value)) {
-      open.push({ value: child, depth: depth + 1, path: `${path}.${key}`.slice(0, 100) })
+      open.push({ value: child, depth: depth + 1, path: cut(`${path}.${key}`, 100) })
     }
   }
   if (Buffer.byteLength(JSON.stringify(preferences)) > bytesAtMost) {
@@ -50,7 +51,7 @@ export function refuseDepth(name: string, root: unknown): void {
     if (typeof next.value !== 'object' || next.value === null) continue
     // `settings` holds the preferences one level down.
     if (next.depth > depthAtMost + 1) {
-      throw refuse('bad_request', `${name.slice(0, 100)}: must not be more than ${depthAtMost} levels deep`)
+      throw refuse('bad_request', `${cut(name, 100)}: must not be more than ${depthAtMost} levels deep`)
     }
     for (const child of Object.values(next.value)) open.push({ value: child, depth: next.depth + 1 })
   }

@@ -3,6 +3,8 @@
 import { childrenOf } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
 import { ignoredKeys, isFileContent, z } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
+import { isSeen } from '#runtime/values/signs'
 import { boundOf, refuseBulk } from './json-bounds.ts'
 
 const faultsShown = 5
@@ -80,7 +82,7 @@ function refuseOddText(text: string, path: string): void {
   if (wrong !== null) throw refuse('bad_request', `${shown(path)}: ${wrong}`)
 }
 
-const shown = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
+const shown = (path: string): string => (path.length > 100 ? `${cut(path, 100)}…` : path)
 
 /** Query text as an object: a repeated parameter becomes an array. */
 export function parseQuery(search: string): Record<string, string | string[]> {
@@ -265,11 +267,9 @@ function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void
   throw refuse('bad_request', `${shown(path || 'body')}: ${sentence}`)
 }
 
-const visible = /[^\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
-
 /** A text that may not be empty has something to see: blanks and marks without width are nothing. */
 function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): void {
-  if (value === '' || visible.test(value)) return
+  if (value === '' || isSeen(value)) return
   const checks = textWithin(schema)?._def.checks
   if (!checks?.some((check) => check.kind === 'min' && check.value > 0)) return
   // Trimmed it is empty: the schema has its own words for that.

@@ -5,6 +5,7 @@ import { refusalOf } from '#runtime/gateway/access'
 import { read } from '#runtime/gateway/input'
 import { warningsIn } from '#runtime/gateway/warnings'
 import type { LoadedOperation } from '#runtime/registry/loaded'
+import { cut } from '#runtime/values/cut'
 import { errorBody, Refusal, refuse } from '../errors.ts'
 import { object, z } from '../schema.ts'
 import type { Caller } from './caller.ts'
@@ -182,7 +183,7 @@ export async function runTool(
       default:
         throw refuse(
           'not_found',
-          `There is no tool ${name.slice(0, 80)}: there are ${Object.keys(inputs).join(', ')}`,
+          `There is no tool ${cut(name, 80)}: there are ${Object.keys(inputs).join(', ')}`,
         )
     }
   } catch (error) {
@@ -274,7 +275,7 @@ async function call(
   const unknown = Object.keys(params).find((name) => !operation.parameters.includes(name))
   if (unknown !== undefined) {
     const known = operation.parameters.length > 0 ? operation.parameters.join(', ') : 'no path parameters'
-    throw refuse('bad_request', `path.${unknown.slice(0, 80)}: is not a known field (it takes ${known})`)
+    throw refuse('bad_request', `path.${cut(unknown, 80)}: is not a known field (it takes ${known})`)
   }
   const answer = await caller.run(operation, { path: params, query, body, idempotencyKey })
   if (answer.status >= 400) return toolError(answer.body)
@@ -293,6 +294,6 @@ function requireOperation({ registry }: Caller, operationId: string): LoadedOper
   const near = nearestIds(registry, operationId)
   throw refuse(
     'not_found',
-    `operationId: ${operationId.slice(0, 80)} is no operation: did you mean ${near.join(', ')}? list_operations finds them`,
+    `operationId: ${cut(operationId, 80)} is no operation: did you mean ${near.join(', ')}? list_operations finds them`,
   )
 }

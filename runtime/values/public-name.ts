@@ -1,6 +1,6 @@
 /** Names that everybody may read. */
 import { withoutEnd, withoutStart } from './ends.ts'
-import { inPlainSigns } from './signs.ts'
+import { inPlainSigns, isSeen } from './signs.ts'
 import { said } from './wording.ts'
 
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
@@ -15,7 +15,7 @@ const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{N}.!)]/u.test(sign)
  * its place; null where nothing is left that names anybody.
  */
 export function publicName(name: string | null): string | null {
-  if (name === null) return null
+  if (name === null || !isSeen(name)) return null
   const plain = inPlainSigns(name)
   const left = plain.replace(address, ' ').replace(number, ' ')
   if (left === plain) return name.trim() || null

@@ -7,6 +7,15 @@ const spaces = /\s/gu
 const digit = /\p{Nd}/u
 const digits = /[^\P{Nd}0-9]/gu
 
+const seenSign = /[^\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** Whether a text shows anything: blanks, and marks without width, do not. */
+export const isSeen = (text: string): boolean => seenSign.test(text)
+
+/** A name without blanks around it; null for one that shows nothing, as people give themselves at networks. */
+export const seen = (name: string | null | undefined): string | null =>
+  name && isSeen(name) ? name.trim() : null
+
 /** Without what cannot be seen: marks of direction, joiners, soft hyphens, a byte order mark. */
 export const visible = (text: string): string => text.replace(invisible, '')
 

@@ -2,6 +2,8 @@
  * Texts with variables: `{{name}}`, or `{{name|fallback}}`. One pass, no logic, no nesting: a value is never read as
  * a text with variables again.
  */
+import { cut } from './cut.ts'
+import { isSeen } from './signs.ts'
 
 export interface Variable {
   name: string
@@ -10,7 +12,7 @@ export interface Variable {
 }
 export type Part = string | Variable
 
-/** Values by name; null, blank or not there: missing. */
+/** Values by name; null, not there, or with nothing in it to be seen: missing. */
 export type Values = Readonly<Record<string, string | null | undefined>>
 
 export interface RenderedText {
@@ -36,7 +38,7 @@ export function parseVariables(text: string): { parts: Part[] } | { fault: strin
     const bar = inside.indexOf('|')
     const name = (bar < 0 ? inside : inside.slice(0, bar)).trim()
     if (!variableName.test(name)) {
-      const shown = `{{${inside.length > 60 ? `${inside.slice(0, 60)}…` : inside}}}`
+      const shown = `{{${inside.length > 60 ? `${cut(inside, 60)}…` : inside}}}`
       return {
         fault: `has the variable ${shown}, whose name must be letters, digits and _ and begin with a letter`,
       }
@@ -122,7 +124,7 @@ const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
 
 /** Plain text on one line: line breaks and tabs become spaces, other control characters go. */
 function cleaned(value: string | null | undefined): string {
-  if (!value) return ''
+  if (!value || !isSeen(value)) return ''
   return value
     .replace(/[\s\u0085]+/g, (run) => (breaks.test(run) ? ' ' : run))
     .replace(/[\u0000-\u001f\u007f-\u009f]/g, '')

@@ -21,6 +21,8 @@ test.each([
   ['Loja 24', 'Loja 24'],
   ['Ana 2ª', 'Ana 2ª'],
   ['---', '---'],
+  ['\u3164', null],
+  ['\u2800 \u200b', null],
   ['', null],
   [null, null],
 ])('%j is %j', (name, shown) => {

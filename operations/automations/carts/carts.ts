@@ -9,6 +9,7 @@ import type { Cart } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { keptAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 import { automationEvent } from '../handles.ts'
 
 /** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
@@ -17,7 +18,7 @@ export function cartRow(cart: Cart, country: string) {
   return {
     id: cart.id,
     customer_id: cart.customer.id,
-    customer_name: cart.customer.name,
+    customer_name: seen(cart.customer.name),
     customer_email: cleanEmail(cart.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,

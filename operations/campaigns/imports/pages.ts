@@ -3,8 +3,10 @@ import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { readEmail } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { addDays } from '#runtime/values/days'
 import { parsePhone } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 import { firstInstantOn } from '#runtime/values/wall-clock'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
@@ -88,7 +90,7 @@ function customerEntry(customer: PlatformCustomer, country: string): Entry {
   return {
     line: null,
     phone,
-    name: customer.name?.trim().slice(0, 120) || null,
+    name: cut(seen(customer.name) ?? '', 120) || null,
     email: readEmail(customer.email ?? ''),
     customFields: {},
     platformCustomerId: customer.id,

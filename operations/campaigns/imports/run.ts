@@ -52,7 +52,7 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
     }
     return {
       level: counted.invalid > 0 ? 'warning' : 'success',
-      title: `Import into ${list.name} completed`.slice(0, 120),
+      title: `Import into ${list.name} completed`,
       message: `Of ${counted.processed}: ${counted.added} added, ${counted.updated} updated, ${counted.unchanged} unchanged, ${counted.invalid} invalid, ${counted.excluded} left out.`,
       data: { listId, ...counted },
     }

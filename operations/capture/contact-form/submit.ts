@@ -5,6 +5,7 @@ import { notify } from '#operations/store/door'
 import { tokens, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { cut } from '#runtime/values/cut'
 import { isSameEmail } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
@@ -131,7 +132,7 @@ async function addToList(
 ): Promise<void> {
   const { status, contactId } = await addCaptured(ctx, listId, {
     phone,
-    name: name?.slice(0, 120) ?? null,
+    name: name === null ? null : cut(name, 120),
     email,
     source: 'contact-form',
   })

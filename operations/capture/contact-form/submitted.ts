@@ -1,6 +1,8 @@
 /** A filled-in contact form, read by its settings. No database. */
+
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { parsePhone } from '#runtime/values/phone'
 import { nameOf } from '../schema.ts'
 import { isOwnKey } from './form-rules.ts'
@@ -26,8 +28,7 @@ export function submittedOf(
 ): Submitted {
   const keys = new Set(settings.fields.map(({ key }) => key))
   const unknown = Object.keys(values).find((key) => !keys.has(key))
-  if (unknown !== undefined)
-    throw refuse('bad_request', `values.${unknown.slice(0, 60)}: is not a known field`)
+  if (unknown !== undefined) throw refuse('bad_request', `values.${cut(unknown, 60)}: is not a known field`)
   if (settings.consentRequired && !consent) throw refuse('bad_request', 'consent: must be ticked')
   const read = new Map<string, string | boolean>()
   for (const field of settings.fields) {

@@ -1,4 +1,5 @@
 /** What the list is searched for: without case, accents and repeated spaces. */
+import { cut } from '#runtime/values/cut'
 import { plainForm } from '#runtime/values/plain-form'
 
 interface Searched {
@@ -13,14 +14,16 @@ interface Searched {
 
 /** Numbers, the customer's name, email and phone, and the items' names and SKUs. */
 export const searchTextOf = (request: Searched): string =>
-  [
-    request.number,
-    request.orderNumber,
-    request.customerName,
-    request.customerEmail,
-    request.customerPhone,
-    ...request.items.flatMap(({ name, sku }) => [name, sku]),
-  ]
-    .flatMap((text) => (text ? [plainForm(text)] : []))
-    .join('\n')
-    .slice(0, 16_000)
+  cut(
+    [
+      request.number,
+      request.orderNumber,
+      request.customerName,
+      request.customerEmail,
+      request.customerPhone,
+      ...request.items.flatMap(({ name, sku }) => [name, sku]),
+    ]
+      .flatMap((text) => (text ? [plainForm(text)] : []))
+      .join('\n'),
+    16_000,
+  )

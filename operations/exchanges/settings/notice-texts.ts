@@ -1,6 +1,7 @@
 /** How what shoppers are told reads (rule 5): no database. */
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
+import { seen } from '#runtime/values/signs'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'
 import { said } from '#runtime/values/wording'
 
@@ -24,7 +25,7 @@ export function noticeMail(texts: { subject: string; body: string }, values: Val
   const text = renderText(texts.body, values).text.trim()
   let html = escaped(text).replace(/\r?\n/g, '<br>')
   for (const url of [values.statusUrl, values.labelUrl]) {
-    if (url) html = html.replaceAll(escaped(url), `<a href="${escaped(url)}">${escaped(url)}</a>`)
+    if (url) html = html.replaceAll(escaped(url), (shown) => `<a href="${shown}">${shown}</a>`)
   }
   return {
     channel: 'email',
@@ -68,7 +69,7 @@ export function noticeTemplate(
   { token, locale }: { token: string; locale: string },
 ): NoticeMessage {
   // Providers refuse an empty parameter.
-  const name = values.customerName?.trim() || said(customer, locale)
+  const name = seen(values.customerName) ?? said(customer, locale)
   const inOrder = [name, values.requestNumber, values.statusUrl].map(
     (value) => renderParameter('{{value}}', { value }).text,
   )

@@ -1,6 +1,7 @@
 /** Where an order was delivered, of what its platform says of it: pure. */
 
 import type { z } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { parsePhone } from '#runtime/values/phone'
 import { address } from '../settings/schema.ts'
 import type { ReadOrder } from './read-order.ts'
@@ -14,11 +15,14 @@ export function customerAddress(order: ReadOrder, country: string): Address | nu
   const line = (key: string, atMost: number): string | null => {
     const value = given[key]
     const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-    return text.replace(/\s+/g, ' ').trim().slice(0, atMost) || null
+    return cut(text.replace(/\s+/g, ' ').trim(), atMost) || null
   }
   const phone = line('phone', 40)
   const { success, data } = address.safeParse({
-    recipient: line('recipient', 120) ?? line('name', 120) ?? order.customer.name?.slice(0, 120),
+    recipient:
+      line('recipient', 120) ??
+      line('name', 120) ??
+      (order.customer.name === null ? null : cut(order.customer.name, 120)),
     street: line('street', 200),
     number: line('number', 20),
     complement: line('complement', 120),

@@ -2,11 +2,14 @@
 import { sql } from 'kysely'
 import type { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { cut } from '#runtime/values/cut'
 import { phoneKey } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 import { inboxContactTier } from '../handles.ts'
 import { searchTextOf } from '../words.ts'
 
 const longestName = 200
+const nameOf = (given: string | null): string | null => cut(seen(given) ?? '', longestName) || null
 
 interface Names {
   given_name: string | null
@@ -25,7 +28,7 @@ export async function ensureContact(
   givenByThem: string | null,
 ): Promise<{ id: string; isNew: boolean }> {
   const key = phoneKey(phone)
-  const profileName = [...(givenByThem?.trim() ?? '')].slice(0, longestName).join('') || null
+  const profileName = nameOf(givenByThem)
   const now = ctx.now()
   const known = await findByKey(ctx, key)
   if (known) {
@@ -169,7 +172,7 @@ export async function nameFromAddressBook(
 ): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(phone))
   if (!contact || contact.given_name !== null || name === null) return
-  if (!(await giveName(ctx, contact.id, [...name.trim()].slice(0, longestName).join('') || null))) return
+  if (!(await giveName(ctx, contact.id, nameOf(name)))) return
   await ctx.db
     .updateTable('conversations')
     .set({ updated_at: ctx.now() })

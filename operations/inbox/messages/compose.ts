@@ -3,6 +3,7 @@ import { type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
+import { cut } from '#runtime/values/cut'
 import type { MediaRow } from '../receiving/inbound.ts'
 import { renderReply, valuesFor } from './quick-reply-texts.ts'
 import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'
@@ -72,7 +73,7 @@ async function fromTemplate(
       `The template ${template.name} is ${template.status}: only an approved one leaves`,
     )
   }
-  const text = templates.render(template, parameters).body.slice(0, textAtMost)
+  const text = cut(templates.render(template, parameters).body, textAtMost)
   return { ...nothing, type: 'template', text, templateId, parameters }
 }
 

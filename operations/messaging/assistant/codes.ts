@@ -2,6 +2,7 @@
 import type { Context } from '#runtime/context'
 import { refuse, refuseForNow } from '#runtime/errors'
 import type { z } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { randomText, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { assistantOf } from './numbers.ts'
@@ -85,7 +86,7 @@ async function memberName(ctx: Context, userId: string): Promise<string> {
     .select('name')
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  return name.slice(0, 60)
+  return cut(name, 60)
 }
 
 /** The code in a message, as it was made, dash, case and spaces ignored; null where it holds none. */

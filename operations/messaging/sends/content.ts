@@ -1,5 +1,6 @@
 /** What a single message is made of: its fields put together, or refused where they do not fit its type. */
 import { refuse } from '#runtime/errors'
+import { cut } from '#runtime/values/cut'
 import type { Content } from '../sending/deliver.ts'
 import type { SendInput } from './schema.ts'
 
@@ -55,5 +56,5 @@ function fileNameOf(type: string, url: string): string | null {
   if (type !== 'document') return null
   const [path = ''] = url.split(/[?#]/)
   const last = path.slice(path.lastIndexOf('/') + 1)
-  return last.slice(0, 200) || null
+  return cut(last, 200) || null
 }

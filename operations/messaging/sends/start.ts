@@ -6,6 +6,7 @@ import { type ErrorCode, refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { Route } from '../numbers/route.ts'
@@ -191,7 +192,7 @@ async function knownName(tx: Context, phone: string): Promise<string | null> {
         .limit(1)})`.as('name'),
     )
     .executeTakeFirstOrThrow()
-  return name?.slice(0, 120) ?? null
+  return name === null ? null : cut(name, 120)
 }
 
 /** What failed within the request is its refusal. */

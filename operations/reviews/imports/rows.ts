@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon'
 import { wrongWith } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/values/days'
 import { sha256 } from '#runtime/values/ids'
 import { type Column, type Columns, productColumns } from './columns.ts'
@@ -143,7 +144,7 @@ function picturesOf(text: string, { owns }: Surroundings): string[] {
   }
   for (const url of urls) {
     const isAddress = url.length <= 2000 && URL.canParse(url) && (url.startsWith('https://') || owns(url))
-    if (!isAddress) throw new RowFault('picture_urls', `${url.slice(0, 100)} is no https address`)
+    if (!isAddress) throw new RowFault('picture_urls', `${cut(url, 100)} is no https address`)
   }
   return urls
 }

@@ -1,6 +1,7 @@
 /** What 200 rows of a `review-import` become, and what is told of the whole. */
 import { imports, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { cut } from '#runtime/values/cut'
 import { columnsOf } from './columns.ts'
 import { reportOf } from './report.ts'
 import { type Fault, type ImportedReview, importKey, reviewOfRow, type Surroundings } from './rows.ts'
@@ -131,7 +132,7 @@ async function place(
     const { column, value } = review.product
     const product = found.get(`${column}\n${value}`)
     if (product) placed.push({ ...product, review, key: importKey(product.productId, review) })
-    else faults.push({ line: review.line, column, message: `there is no product ${value.slice(0, 100)}` })
+    else faults.push({ line: review.line, column, message: `there is no product ${cut(value, 100)}` })
   }
   return { placed, faults }
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { refuse } from '#runtime/errors'
 import { wrongWith } from '#runtime/gateway/input'
+import { piecesOf } from '#runtime/values/cut'
 import { storableCell } from '#runtime/values/storable'
 
 /** Rows beside the header. */
@@ -34,10 +35,6 @@ function delimiterOf(csv: string): string {
   return semicolons > commas ? ';' : ','
 }
 
-function* chunksOf(csv: string): Generator<string> {
-  for (let at = 0; at < csv.length; at += chunkAtOnce) yield csv.slice(at, at + chunkAtOnce)
-}
-
 function headerOf(cells: string[]): string[] {
   const wrong = cells.map(wrongWith).find((each) => each !== null)
   if (wrong) throw refuse('bad_request', `csv: its header ${wrong}`)
@@ -51,7 +48,7 @@ export async function readCsv(text: string): Promise<ReadCsv> {
   // Of each record its first line. Written as the text is read: what is wrong after it is below that line.
   const lines: number[] = []
   let ended = 0
-  const parser = Readable.from(chunksOf(csv), { objectMode: false }).pipe(
+  const parser = Readable.from(piecesOf(csv, chunkAtOnce), { objectMode: false }).pipe(
     parse({
       delimiter: delimiterOf(csv),
       relax_column_count: true,

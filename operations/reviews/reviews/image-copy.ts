@@ -3,6 +3,7 @@ import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { NotFetched } from '#runtime/http/public-fetch'
+import { cut } from '#runtime/values/cut'
 import { namedId } from '#runtime/values/ids'
 import { reviewImages } from '../pictures.ts'
 import { ownerOf } from './moderation.ts'
@@ -77,7 +78,7 @@ async function ownCopy(ctx: Context, url: string, createdAt: Date): Promise<stri
 }
 
 async function tell(tx: Context, reviewId: string, failed: readonly Failed[]): Promise<void> {
-  const named = failed.map(({ url, reason }) => `${url.slice(0, 200)}: ${reason}`).join('; ')
+  const named = failed.map(({ url, reason }) => `${cut(url, 200)}: ${reason}`).join('; ')
   await notify(tx, {
     type: 'review-images-failed',
     level: 'warning',

@@ -2,6 +2,7 @@
 import { escaped, isAmong } from '#operations/store/door'
 import { type FormAgain, type PeopleWords, shopperPage, snapshots, trap } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { cut } from '#runtime/values/cut'
 import { Filled, hidden } from '#runtime/values/filled'
 import { renderText } from '#runtime/values/variables'
 import { said, spoken } from '#runtime/values/wording'
@@ -176,7 +177,7 @@ function formFor(ctx: Context, sent: Filled, written: Written, at: number): stri
         form.input({
           ...field('name'),
           label: text.name,
-          first: (name ?? '').slice(0, 80),
+          first: cut(name ?? '', 80),
           more: 'required maxlength="80" autocomplete="name"',
         }) +
         (token === null

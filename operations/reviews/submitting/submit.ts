@@ -7,6 +7,7 @@ import { changed, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
+import { cut } from '#runtime/values/cut'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { reviewConfirmEmail } from '../handles.ts'
 import { reviewImages } from '../pictures.ts'
@@ -57,7 +58,7 @@ export async function submitReview(
   const product = await productOf(ctx, body)
   return ctx.transaction(async (tx) => {
     const purchase = body.token === undefined ? null : await purchaseByLink(tx, body.token, body)
-    const name = body.name || purchase?.customerName?.slice(0, 80)
+    const name = body.name || cut(purchase?.customerName ?? '', 80)
     if (!name) throw isRequired('name')
     const written: WrittenReview = {
       product,

@@ -4,6 +4,7 @@ import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { moneyText } from '#runtime/values/localized'
+import { seen } from '#runtime/values/signs'
 import { renderLoosely, type Values } from '#runtime/values/variables'
 import { said } from '#runtime/values/wording'
 import type { Live } from '../facts.ts'
@@ -58,7 +59,11 @@ function templateContent(
 ): { content: sending.Content; text: string } {
   const word = customerWords[store.locale.slice(0, 2)] ?? 'customer'
   const oneLine = (text: string | null | undefined): string => text?.replace(/\s+/g, ' ').trim() ?? ''
-  const all = [oneLine(values.name) || word, oneLine(values.productName) || '-', values.productUrl ?? '-']
+  const all = [
+    oneLine(seen(values.name)) || word,
+    oneLine(values.productName) || '-',
+    values.productUrl ?? '-',
+  ]
   const { header, body } = template.placeholders
   const parameters = {
     header: all.slice(0, header),

@@ -5,6 +5,7 @@ import { cleanEmail } from '#runtime/values/email'
 import { keptAmount, keptCount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { plausibleInstant } from '#runtime/values/storable'
+import { seen } from '#runtime/values/signs'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {
@@ -23,7 +24,7 @@ export function orderRow(order: PlatformOrder, country: string) {
     refunded_total: keptAmount(order.refundedTotal),
     coupon_codes: order.couponCodes,
     customer_id: order.customer.id,
-    customer_name: order.customer.name,
+    customer_name: seen(order.customer.name),
     customer_email: cleanEmail(order.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import type { ProviderEvent } from '#runtime/ports/provider'
+import { cut } from '#runtime/values/cut'
 import { newId, sha256 } from '#runtime/values/ids'
 import { isPlausible, storable, storableText } from '#runtime/values/storable'
 import { providerEventApply } from '../handles.ts'
@@ -28,7 +29,7 @@ export async function accept(
     id: newId(now.getTime()),
     store_id: event.storeId,
     key: boundedKey(storableText(event.key)),
-    kind: storableText(event.kind).slice(0, kindAtMost),
+    kind: cut(storableText(event.kind), kindAtMost),
     payload: storable({ storeRef: event.storeRef, data: event.data }),
     occurred_at: isPlausible(Date.parse(event.occurredAt)) ? new Date(event.occurredAt) : now,
   }))
@@ -71,7 +72,7 @@ const keyAtMost = 500
 const kindAtMost = 200
 /** An index cannot hold a text of any length. */
 const boundedKey = (key: string): string =>
-  key.length <= keyAtMost ? key : `${key.slice(0, keyAtMost - 65)}:${sha256(key)}`
+  key.length <= keyAtMost ? key : `${cut(key, keyAtMost - 65)}:${sha256(key)}`
 
 export interface StoredEvent {
   id: string

@@ -6,6 +6,7 @@ import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox'
 import { type Delivery, orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { Refused } from '#runtime/ports/errors'
+import { cut } from '#runtime/values/cut'
 import { receiveEcommerceHook } from '../connections/ecommerce-hook.ts'
 
 /** The id of the store with this id, slug or domain; refused with 404. */
@@ -15,7 +16,7 @@ export async function requireStoreId(ctx: SystemContext, idOrSlug: string): Prom
     .select('id')
     .where(sql<boolean>`${idOrSlug} in (id::text, slug, domain)`)
     .executeTakeFirst()
-  if (!row) throw refuse('not_found', `No store has the id or slug ${idOrSlug.slice(0, 80)}`)
+  if (!row) throw refuse('not_found', `No store has the id or slug ${cut(idOrSlug, 80)}`)
   return row.id
 }
 

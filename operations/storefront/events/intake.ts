@@ -4,7 +4,9 @@ import { columnsOf, days, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
+import { cut } from '#runtime/values/cut'
 import { parsePhone } from '#runtime/values/phone'
+import { seen } from '#runtime/values/signs'
 import * as snapshots from '../catalog/snapshots.ts'
 import type { EventsBody, GivenEvent } from './schema.ts'
 import type { Counted, EventSpec, EventType, StorefrontEvent } from './specs.ts'
@@ -138,7 +140,7 @@ function reachable(
   return {
     email,
     phone,
-    name: contact.name?.trim().slice(0, 120) || null,
+    name: cut(seen(contact.name) ?? '', 120) || null,
     consent: contact.consent,
   }
 }

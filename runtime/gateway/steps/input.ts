@@ -1,6 +1,8 @@
 /** The body, the query and the parameters of the path, read by the operation's schemas. */
+
 import { refuse } from '#runtime/errors'
 import { bodyAtMost } from '#runtime/http/body'
+import { cut } from '#runtime/values/cut'
 import type { Call } from '../call.ts'
 import { parseJson, parseQuery, read, readBodyAs } from '../input.ts'
 
@@ -33,6 +35,6 @@ function refuseFields(fields: object, why: string): void {
   if (names.length === 0) return
   throw refuse(
     'bad_request',
-    names.map((name) => `${name.slice(0, 100)}: is not a known field (it ${why})`).join('; '),
+    names.map((name) => `${cut(name, 100)}: is not a known field (it ${why})`).join('; '),
   )
 }

@@ -1,5 +1,6 @@
 /** Requests to Mercado Pago's REST API: a time-out on each, retries where they are safe, its errors in our words. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 
 export interface HttpOptions {
@@ -88,7 +89,7 @@ function failureOf(response: Response, text: string, isRead: boolean): Error {
   }
   const { error, message } = errorOf(text)
   const code = error?.toLowerCase().replace(/[^a-z0-9]+/g, '-') || 'refused'
-  const why = message ? `: ${message.replace(/\s+/g, ' ').slice(0, 200)}` : ''
+  const why = message ? `: ${cut(message.replace(/\s+/g, ' '), 200)}` : ''
   return new Refused(code, `The payment provider refused this${why}`)
 }
 

@@ -2,6 +2,7 @@
  * Postmark's email API. It knows no key of a message again: a message whose answer was lost may arrive twice, with one
  * `Message-ID` (`X-PM-KeepID`), by which mail programs show it once.
  */
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import type { Finding } from '../provider.ts'
 import { checkRecipient, domainOf, type Mail, type MailPort, messageIdOf } from './port.ts'
@@ -187,7 +188,7 @@ function senderOf(text: string): string {
 
 function failureOf({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
   const lost = (name: string, text: string, remedy: string) =>
-    new AccessLost(name, `${text}${message ? `: ${message.slice(0, 300)}` : ''}`, remedy)
+    new AccessLost(name, `${text}${message ? `: ${cut(message, 300)}` : ''}`, remedy)
   // A 401 of HTTP is the token; the code 401 is a sender that is not confirmed.
   if (status === 401 || status === 403 || isOneOf('token', code)) {
     return lost(

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import nodemailer from 'nodemailer'
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Refused, Unavailable } from '../errors.ts'
 import type { Finding } from '../provider.ts'
 import { checkRecipient, domainOf, type MailPort, messageIdOf } from './port.ts'
@@ -113,7 +114,7 @@ export function smtpMail(options: {
         })
       } catch (error) {
         const fault = translate(error, false)
-        const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 300)
+        const why = cut((error as Error).message.replace(/\s+/g, ' '), 300)
         const isLost = fault instanceof AccessLost
         findings.push({
           code: isLost ? fault.code : 'server',

@@ -5,6 +5,8 @@
  * It answers no batch person by person: each is looked up and then made or changed, five at once. It has no tags on
  * contacts: a tag is the boolean attribute of its name (`back-in-stock`: `BACK_IN_STOCK`) where the account has one.
  */
+
+import { cut } from '#runtime/values/cut'
 import { emailKey } from '#runtime/values/email'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import type { Finding, ProviderStore } from '../provider.ts'
@@ -50,7 +52,7 @@ class BrevoRefused extends Refused {
   readonly reason: string
   readonly duplicates: readonly string[]
   constructor(reason: string, message: string, duplicates: readonly string[]) {
-    super('refused', `The email provider refused this${message ? `: ${message.slice(0, 200)}` : ''}`)
+    super('refused', `The email provider refused this${message ? `: ${cut(message, 200)}` : ''}`)
     this.reason = reason
     this.duplicates = duplicates
   }

@@ -1,4 +1,5 @@
 /** Requests to Mailchimp's Marketing API, its errors in our words. */
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import { askList, type ListHttpOptions, type ListRequest, pauseMs, textsOf } from './http.ts'
 
@@ -46,7 +47,7 @@ export class MailchimpRefused extends Refused {
   readonly detail: string
   constructor(title: string, detail: string) {
     const why = detail || title
-    super('refused', `The email provider refused this${why ? `: ${why.slice(0, 200)}` : ''}`)
+    super('refused', `The email provider refused this${why ? `: ${cut(why, 200)}` : ''}`)
     this.title = title
     this.detail = detail
   }

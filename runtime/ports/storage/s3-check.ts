@@ -1,5 +1,6 @@
 /** What a bucket has to be and allow, asked of it: nothing is written. What it does not tell us is said as well. */
 import type * as S3 from '@aws-sdk/client-s3'
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Unavailable } from '../errors.ts'
 import type { Finding } from '../provider.ts'
 
@@ -131,7 +132,7 @@ async function checkedAddress(publicUrl: string): Promise<Finding> {
 const notAnswering = (publicUrl: string, why: string): Finding => ({
   code: 'public',
   isFine: false,
-  message: `${publicUrl} does not answer: ${why.slice(0, 200)}`,
+  message: `${publicUrl} does not answer: ${cut(why, 200)}`,
   remedy: 'Look at publicUrl in STORAGE_URL: public files are read there',
 })
 

@@ -233,7 +233,7 @@ function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
       required: true,
       maxLength: 80,
       autocomplete: 'name',
-      defaultValue: (order?.name ?? '').slice(0, 80),
+      defaultValue: (order?.name ?? '').slice(0, 80).replace(/[\ud800-\udbff]$/, ''),
     }),
     token
       ? null
@@ -379,7 +379,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
 
 async function upload(file, key, ask) {
   // No two are called the same: what is asked twice is answered once.
-  const fileName = `${key}-${file.name}`.slice(-200)
+  const fileName = `${key}-${file.name}`.slice(-200).replace(/^[\udc00-\udfff]/, '')
   const picture = await barePicture(file)
   const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {
     fileName,

@@ -2,6 +2,7 @@
  * What the Cloud API's errors mean to us: by its error code, as its documentation asks, not by the HTTP status. Texts
  * about access never go on: they can name the token.
  */
+import { cut } from '#runtime/values/cut'
 import { AccessLost, NumberLimit, RecipientThrottled, Refused, Throttled, Unavailable } from '../../errors.ts'
 
 export interface GraphError {
@@ -113,8 +114,10 @@ function accessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
 
 /** One sentence, without what looks like a token. */
 const plain = (message: string): string =>
-  message
-    .replace(/^\(#\d+\)\s*/, '')
-    .replace(/EA[A-Za-z0-9]{20,}/g, '…')
-    .replace(/\s+/g, ' ')
-    .slice(0, 300) || 'The provider refused it'
+  cut(
+    message
+      .replace(/^\(#\d+\)\s*/, '')
+      .replace(/EA[A-Za-z0-9]{20,}/g, '…')
+      .replace(/\s+/g, ' '),
+    300,
+  ) || 'The provider refused it'

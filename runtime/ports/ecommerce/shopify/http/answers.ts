@@ -1,4 +1,5 @@
 /** What Shopify answers instead of success, in our words. None of it has a token in it. */
+import { cut } from '#runtime/values/cut'
 import { AccessLost, Refused, Throttled, Unavailable } from '../../../errors.ts'
 import { BadCredentials } from '../options.ts'
 
@@ -149,4 +150,4 @@ function wordsOf(text: string): string {
 }
 
 const inBrackets = (words: string): string => (words ? ` (${words})` : '')
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
+const oneLine = (text: string): string => cut(text.replace(/\s+/g, ' ').trim(), 200)
