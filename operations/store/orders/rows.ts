@@ -4,8 +4,8 @@ import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { keptAmount, keptCount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { plausibleInstant } from '#runtime/values/storable'
 import { seen } from '#runtime/values/signs'
+import { plausibleInstant } from '#runtime/values/storable'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {
