@@ -68,7 +68,7 @@ async function unpacked(archive: Blob): Promise<Entry[]> {
   const entries: Entry[] = []
   for (let at = 0; tar[at]; ) {
     const text = (from: number, length: number): string =>
-      tar.toString('utf8', at + from, at + from + length).replace(/\0.*$/s, '')
+      tar.toString('utf8', at + from, at + from + length).split('\0', 1)[0]!
     const kind = tar.toString('latin1', at + 156, at + 157)
     const size = Number.parseInt(text(124, 12), 8)
     const isFile = kinds.file.includes(kind)

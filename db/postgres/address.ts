@@ -61,7 +61,7 @@ export function readAddress(text: string): PostgresAddress {
       options: parsed.pathname.includes('%') ? { database: leniently(parsed.pathname.slice(1)) } : {},
     }
   }
-  const [, user = '', password = ''] = /^([^:]*):?(.*)$/.exec(credentials)!
+  const [, user = '', password = ''] = /^([^:]*)(?::(.*))?$/.exec(credentials)!
   const who = {
     user: asked.get('user') || decoded(user),
     password: asked.get('password') || decoded(password),
@@ -116,7 +116,7 @@ function partsOf(text: string): Parts {
   const clean = text
     .trim()
     .replace(/[\t\n\r]/g, '')
-    .replace(/#.*$/, '')
+    .split('#', 1)[0]!
   const found = /^([a-z]+:\/\/)([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/i.exec(clean)
   if (!found) throw new Error('This is no address')
   const [, scheme = '', authority = '', database = '', query = ''] = found

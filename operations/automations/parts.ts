@@ -2,6 +2,7 @@
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
+import { isHttpsAddress } from '#runtime/values/https'
 import type { couponInput, messageInput } from './schema.ts'
 import type { AutomationMessage, CouponSpec } from './types.ts'
 
@@ -54,8 +55,7 @@ function refuseMessage(message: AutomationMessage, field: string): void {
 
 /** Refuses an address of media that is neither https nor this server's own. */
 export function refuseForeignAddress(url: string, publicUrl: string, field: string): void {
-  const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
-  if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
+  if (!isHttpsAddress(url) && !url.startsWith(`${publicUrl}/files/`)) {
     throw refuse(
       'bad_request',
       `${field}.mediaUrl: must be an https address, or one of this server's storage`,

@@ -2,6 +2,7 @@
 import { refuse } from '#runtime/errors'
 import { given } from '#runtime/values/changes'
 import { cut } from '#runtime/values/cut'
+import { isHttpsAddress } from '#runtime/values/https'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
 /** Of a text; with media less. */
@@ -56,8 +57,7 @@ function changedMedia(before: Media | null, change: { [K in keyof Media]?: Media
 }
 
 function refuseForeignAddress(url: string, publicUrl: string): void {
-  const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
-  if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
+  if (!isHttpsAddress(url) && !url.startsWith(`${publicUrl}/files/`)) {
     throw refuse(
       'bad_request',
       "content.media.url: must be an https address, or one of this server's storage",

@@ -9,7 +9,7 @@ const names: Readonly<Record<string, string>> = {
   transparent: '#00000000',
 }
 const hex = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/
-const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+(\d*\.?\d+)(%)?)?\s*\)$/
+const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+(\d+(?:\.\d+)?|\.\d+)(%)?)?\s*\)$/
 
 /** Null: a form that is not known, of which nothing is said. */
 function colourIn(text: string): Colour | null {

@@ -5,6 +5,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
+import { isHttpsAddress } from '#runtime/values/https'
 import { amountText } from '#runtime/values/money'
 import { enabledCoupons } from './rules.ts'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
@@ -14,8 +15,7 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
   for (const name of ['imageUrl', 'logoUrl'] as const) {
     const url = after.design[name]
     if (url === null || url === before.design[name]) continue
-    const isHttps = /^https:\/\/[^\s/"'<>\\]+[^\s"'<>\\]*$/.test(url) && URL.canParse(url)
-    if (!isHttps && !ctx.adapters.storage.owns(url)) {
+    if (!(isHttpsAddress(url) && !/["'<>\\]/.test(url)) && !ctx.adapters.storage.owns(url)) {
       throw refuse('bad_request', `design.${name}: must be an https address, or one of this server's storage`)
     }
   }

@@ -1,6 +1,7 @@
 /** What a single message is made of: its fields put together, or refused where they do not fit its type. */
 import { refuse } from '#runtime/errors'
 import { cut } from '#runtime/values/cut'
+import { isHttpsAddress } from '#runtime/values/https'
 import type { Content } from '../sending/deliver.ts'
 import type { SendInput } from './schema.ts'
 
@@ -45,8 +46,7 @@ export function contentOf(input: SendInput, publicUrl: string): Content {
 }
 
 function refuseForeignAddress(url: string, publicUrl: string): void {
-  const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
-  if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
+  if (!isHttpsAddress(url) && !url.startsWith(`${publicUrl}/files/`)) {
     throw bad('mediaUrl', "must be an https address, or one of this server's storage")
   }
 }

@@ -1,6 +1,7 @@
 /** What a template may be (rule 3), and how a change is laid over one. No database. */
 import { refuse } from '#runtime/errors'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { isHttpsAddress } from '#runtime/values/https'
 import { parsePhone } from '#runtime/values/phone'
 import { placeholdersOf, type TemplateButton } from './content.ts'
 import { languages, type TemplateChange } from './schema.ts'
@@ -202,7 +203,7 @@ function checkUrl(field: string, url: string): void {
   if (count > 1 || (url.match(placeholder)?.length ?? 0) > 1) throw bad(field, 'may have one placeholder')
   if (count === 1 && !url.endsWith('{{1}}')) throw bad(field, 'may have its placeholder at its end only')
   const fixed = url.replaceAll(placeholder, '')
-  if (!/^https:\/\/[^\s/]+\S*$/.test(fixed) || !URL.canParse(fixed)) {
+  if (!isHttpsAddress(fixed)) {
     throw bad(field, 'must be an https address')
   }
 }

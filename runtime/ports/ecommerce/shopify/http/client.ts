@@ -188,6 +188,6 @@ function isFull(limit: string | null): boolean {
 /** The `page_info` of `<…?page_info=…&limit=250>; rel="next"`. */
 export function nextPage(link: string | null): string | null {
   const next = (link ?? '').split(',').find((part) => /rel="?next"?/.test(part))
-  const address = /<([^>]+)>/.exec(next ?? '')?.[1]
+  const address = /<([^<>]+)>/.exec(next ?? '')?.[1]
   return address ? (URL.parse(address)?.searchParams.get('page_info') ?? null) : null
 }
