@@ -6,18 +6,20 @@ import { said } from './wording.ts'
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
 /** Seven digits or more, as a phone has them: with what stands between. */
 const number = /\+?\d(?:[\s().\-/]*\d){6,}/gu
+/** What mail programs and phones make a link of, with more than a domain: shops have names that are one. */
+const link = /(?<!\S)(?=\S*(?::\/\/|\bwww\.|[\w-]\.[a-z]{2,}[/?#:]))\S*/giu
 /** What is left over at an edge where something was taken out. */
 const isLeftBefore = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
 const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{N}.!)]/u.test(sign)
 
 /**
  * What the public may read of a person's name: without an email address or a phone, which platforms and forms put in
- * its place; null where nothing is left that names anybody.
+ * its place, or a link, which strangers have others sent; null where nothing is left that names anybody.
  */
 export function publicName(name: string | null): string | null {
   if (name === null || !isSeen(name)) return null
   const plain = inPlainSigns(name)
-  const left = plain.replace(address, ' ').replace(number, ' ')
+  const left = plain.replace(link, ' ').replace(address, ' ').replace(number, ' ')
   if (left === plain) return name.trim() || null
   const plainer = left.replace(/[([{<]\s*[)\]}>]/g, ' ').replace(/\s+/g, ' ')
   const told = withoutEnd(withoutStart(plainer, isLeftBefore), isLeftBehind)

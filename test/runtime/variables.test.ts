@@ -41,6 +41,7 @@ describe('texts', () => {
 test.each([
   ['{{firstName}}', { firstName: 'Ana\r\n Maria\t\tLima' }, 'Ana Maria Lima', []],
   ['  {{firstName}},\n\nhello   you ', { firstName: 'Ana' }, 'Ana, hello you', []],
+  ['{{firstName}}: 1 2', { firstName: '\u202eAna\u2066' }, 'Ana: 1 2', []],
   ['{{cupom}}', {}, '', ['cupom']],
   ['use {{cupom}} !', {}, 'use!', ['cupom']],
 ])('parameter %j for %j', (text, values, expected, missing) => {

@@ -4,6 +4,7 @@ import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { moneyText } from '#runtime/values/localized'
+import { publicName } from '#runtime/values/public-name'
 import { seen } from '#runtime/values/signs'
 import { renderLoosely, type Values } from '#runtime/values/variables'
 import { said } from '#runtime/values/wording'
@@ -25,7 +26,8 @@ type Store = Pick<StoreFacts, 'name' | 'locale' | 'currency'>
 export function valuesOf(subscriber: Subscriber, live: Live | null, store: Store): Values {
   const price = live ? moneyText(live.variant.price, live.product.currency, store.locale) : null
   return {
-    name: subscriber.name,
+    // Whoever typed it may not be whose address it is.
+    name: publicName(subscriber.name),
     productName: live?.product.name ?? subscriber.product_name,
     variantName: live ? variantNameOf(live) : subscriber.variant_name,
     price,

@@ -47,6 +47,18 @@ describe('one alert, now', () => {
     expect(body.status).toBe(400)
   })
 
+  test('brings nobody a link that somebody else typed for a name', async () => {
+    const shop = await stockShop(app)
+    for (const [n, name] of ['Ganhe em https://a.example/premio', 'Ana Souza'].entries()) {
+      await send(shop, await asked(shop, { name, email: mailOf(n + 1) }))
+    }
+    await app.drainJobs()
+    const texts = (await shop.left()).map(({ text }) => text)
+    expect(texts).toHaveLength(2)
+    expect(texts.join()).not.toContain('a.example')
+    expect(texts.join()).toContain('Ana Souza')
+  })
+
   test('one that failed goes again, under another key', async () => {
     const shop = await stockShop(app)
     const id = await asked(shop, { phone: '+5511930000001' })
