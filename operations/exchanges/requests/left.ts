@@ -43,45 +43,70 @@ export function lineLeft(line: Line, holds: readonly Hold[]): LineLeft {
     .filter(({ isCompleted }) => isCompleted)
     .map(({ back, refundedBefore }) => ({ back: BigInt(back), refundedBefore: BigInt(refundedBefore) }))
   const once = Number(countedOnce(BigInt(refundedQuantity), completed))
-  const taken = new Set(holds.flatMap(({ units }) => units))
+  const free = freeRuns(quantity, holds)
   // Whatever was refunded without a request has the first of those that no request has.
   const alone = Math.max(0, refundedQuantity - once)
   return {
     takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
     countedOnce: once,
-    places: (most) => freePlaces(quantity, taken, alone + most).slice(alone),
-    moneyLeft: amounts.toMoney(
-      amounts.notNegative(lineMoneyLeft(line, holds, once, freePlaces(quantity, taken, alone))),
-    ),
+    places: (most) => placesIn(partOf(free, alone, alone + most)),
+    moneyLeft: amounts.toMoney(amounts.notNegative(lineMoneyLeft(line, holds, once, partOf(free, 0, alone)))),
   }
 }
 
-/** The first so many that no request has. */
-function freePlaces(quantity: number, taken: ReadonlySet<number>, most: number): number[] {
-  const free: number[] = []
-  for (let place = 0; place < quantity && free.length < most; place += 1) {
-    if (!taken.has(place)) free.push(place)
+/** Units side by side: the place of the first, and that behind the last. A line may have millions, and few runs. */
+type Run = readonly [from: number, to: number]
+
+/** Of units that no request has. */
+function freeRuns(quantity: number, holds: readonly Hold[]): Run[] {
+  const runs: Run[] = []
+  let from = 0
+  for (const taken of holds.flatMap(({ units }) => units).sort((a, b) => a - b)) {
+    runs.push([from, Math.min(taken, quantity)])
+    from = taken + 1
   }
-  return free
+  return [...runs, [from, quantity] as const].filter(([first, to]) => first < to)
 }
 
-/** `alone`: places of the units that were refunded without a request. */
+/** The units from one to before another, counted over the runs. */
+function partOf(runs: readonly Run[], first: number, behind: number): Run[] {
+  let before = 0
+  return runs
+    .map(([from, to]): Run => {
+      const part: Run = [from + Math.max(0, first - before), Math.min(to, from + behind - before)]
+      before += to - from
+      return part
+    })
+    .filter(([from, to]) => from < to)
+}
+
+const placesIn = (runs: readonly Run[]): number[] =>
+  runs.flatMap(([from, to]) => Array.from({ length: to - from }, (_none, at) => from + at))
+
+/** `alone`: the units that were refunded without a request. */
 function lineMoneyLeft(
   { quantity, refundedQuantity, total, refundedTotal }: Line,
   holds: readonly Hold[],
   once: number,
-  alone: readonly number[],
+  alone: readonly Run[],
 ): bigint {
   const cents = amounts.toCents(total)
   const worth = (units: readonly number[]): bigint => amounts.unitsWorth(cents, units, Math.max(1, quantity))
+  const worthOfAlone = amounts.sumOf(
+    alone.map(
+      ([from, to]) =>
+        amounts.firstUnits(cents, to, Math.max(1, quantity)) -
+        amounts.firstUnits(cents, from, Math.max(1, quantity)),
+    ),
+  )
   const back = holds.flatMap(({ isCompleted, units, back: many }) =>
     isCompleted ? units.slice(0, many) : [],
   )
   const besides = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
   // What units gave back beyond their worth, and a cent of rounding each, are taxes that the line is without: the others
   // are worth what they were.
-  const hasTaxes = refundedQuantity > 0 && besides > worth(alone) + BigInt(refundedQuantity)
-  const backAlone = hasTaxes ? worth(alone) : besides
+  const hasTaxes = refundedQuantity > 0 && besides > worthOfAlone + BigInt(refundedQuantity)
+  const backAlone = hasTaxes ? worthOfAlone : besides
   return cents - worth(holds.flatMap(({ units }) => units)) - backAlone
 }
 

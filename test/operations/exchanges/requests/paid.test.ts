@@ -1,4 +1,5 @@
 /** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lineLeft as leftOf, moneyLeft } from '#operations/exchanges/requests/left'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
@@ -100,6 +101,23 @@ test('a line of millions of units is looked at as fast as any', () => {
   const { places, ...left } = leftOf(line, [hold])
   expect(left).toEqual({ takenQuantity: 1, countedOnce: 0, moneyLeft: '1999999998.00' })
   expect([places(0), places(4)]).toEqual([[], [1, 2, 4, 5]])
+  const refunded = leftOf({ ...line, refundedQuantity: 2_000_000_000, refundedTotal: line.total }, [hold])
+  expect([refunded.places(5), refunded.moneyLeft]).toEqual([[], '0.00'])
+  const half = leftOf({ ...line, refundedQuantity: 1_000_000_000, refundedTotal: '1000000000.00' }, [hold])
+  expect(half.places(2)).toEqual([1_000_000_001, 1_000_000_002])
+})
+
+test('units that are left, as a list of all of them has it', () => {
+  const units = fc.uniqueArray(fc.nat({ max: 30 }), { maxLength: 8 })
+  const quantities = fc.nat({ max: 30 })
+  fc.assert(
+    fc.property(quantities, quantities, units, quantities, (quantity, refunded, taken, most) => {
+      const hold = { isCompleted: false, units: taken, back: 0, refundedBefore: 0 }
+      const line = { quantity, refundedQuantity: refunded, total: '10.00', refundedTotal: '0.00' }
+      const free = Array.from({ length: quantity }, (_none, at) => at).filter((at) => !taken.includes(at))
+      expect(leftOf(line, [hold]).places(most)).toEqual(free.slice(refunded, refunded + most))
+    }),
+  )
 })
 
 test('taxes that a refund gave back beside a line are taken off no other unit', () => {
