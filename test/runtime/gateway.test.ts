@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
@@ -68,6 +69,13 @@ describe('bodies', () => {
     const streamed = await post(shop, endless)
     expect(streamed.status).toBe(413)
     expect(sent).toBeLessThan(60 * 1024 * 1024) // the rest is dropped, up to a point
+  })
+
+  test('a packed body is told to come as it is', async () => {
+    const shop = await store(app)
+    const answer = await post(shop, new Uint8Array(gzipSync('{"phone":"+5511988887777"}')))
+    const { error } = (await answer.json()) as { error: { message: string } }
+    expect([answer.status, error.message]).toEqual([400, 'body: is packed by gzip: send it as it is'])
   })
 
   test.each([
