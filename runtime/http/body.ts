@@ -25,7 +25,10 @@ export function utf8Text(bytes: Uint8Array): string {
     return utf8.decode(bytes)
   } catch {
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
-    throw refuse('bad_request', isGzip ? 'body: is packed by gzip: send it as it is' : 'body: is not valid UTF-8')
+    throw refuse(
+      'bad_request',
+      isGzip ? 'body: is packed by gzip: send it as it is' : 'body: is not valid UTF-8',
+    )
   }
 }
 
