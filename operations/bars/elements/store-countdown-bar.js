@@ -1,6 +1,6 @@
 // Announcements that take turns, and the time that is left.
 
-import { filled, h, useEffect, useState } from '../../storefront/script/client/elements.js'
+import { filled, h, msOf, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
@@ -64,7 +64,7 @@ function useTurns(count, seconds) {
 }
 
 function useSecondsTo(ends) {
-  const secondsLeft = () => (ends === null ? null : Math.floor((ends - Date.now()) / 1000))
+  const secondsLeft = () => (ends === null ? null : Math.floor((ends - msOf(new Date())) / 1000))
   const [left, setLeft] = useState(secondsLeft)
   useEffect(() => {
     if (ends === null) return
@@ -80,14 +80,14 @@ function useSecondsTo(ends) {
 
 function endOf(countdown, keep) {
   if (!countdown) return null
-  if (countdown.type !== 'evergreen') return Date.parse(countdown.endsAt)
+  if (countdown.type !== 'evergreen') return msOf(countdown.endsAt)
   const { durationMinutes, restartAfterHours } = countdown
   const began = Number(keep.read('evergreen') || 0)
   const ends = began + durationMinutes * 60_000
-  const isOver = restartAfterHours !== null && Date.now() >= ends + restartAfterHours * 3_600_000
+  const isOver = restartAfterHours !== null && msOf(new Date()) >= ends + restartAfterHours * 3_600_000
   if (began && !isOver) return ends
-  keep.write('evergreen', String(Date.now()))
-  return Date.now() + durationMinutes * 60_000
+  keep.write('evergreen', String(msOf(new Date())))
+  return msOf(new Date()) + durationMinutes * 60_000
 }
 
 function clockText({ text, afterEnd, endedText }, left) {

@@ -1,6 +1,6 @@
 // When the popup shows itself, to whom, and what is remembered of it.
 
-import { deepestFocus, isFor } from '../../../storefront/script/client/elements.js'
+import { deepestFocus, isFor, msOf } from '../../../storefront/script/client/elements.js'
 
 export const previewed = () => new URLSearchParams(location.search).get('popup_preview')
 
@@ -26,8 +26,8 @@ export function isWelcome(rules, { keep, device, page, isReturning }) {
   if (!isFor(display, { device, page })) return false
   if (display.visitors === (isReturning ? 'new' : 'returning')) return false
   if (display.hideAfterSubscribe && keep.read('subscribed')) return false
-  const now = Date.now()
-  return !(now < Date.parse(display.startsAt)) && !(now >= Date.parse(display.endsAt))
+  const now = msOf(new Date())
+  return !(now < msOf(display.startsAt)) && !(now >= msOf(display.endsAt))
 }
 
 /** Whether what is written there is there later. */
@@ -44,12 +44,12 @@ export function isDue({ frequency, frequencyDays }, { keep, session }) {
   const last = Number(keep.read('popup') || 0)
   if (frequency === 'once') return last === 0
   if (frequency === 'session') return session.read('popup') === null
-  if (frequency === 'days') return Date.now() - last >= frequencyDays * 86_400_000
+  if (frequency === 'days') return msOf(new Date()) - last >= frequencyDays * 86_400_000
   return true
 }
 
 export function remember({ keep, session }) {
-  keep.write('popup', String(Date.now()))
+  keep.write('popup', String(msOf(new Date())))
   session.write('popup', '1')
 }
 
@@ -60,13 +60,13 @@ export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   const timers = []
   const later = (call, ms) => timers.push(setTimeout(call, ms))
   let typedAt = 0
-  addEventListener('input', () => (typedAt = Date.now()), { signal, capture: true })
+  addEventListener('input', () => (typedAt = msOf(new Date())), { signal, capture: true })
   const due = () => {
     if (signal.aborted) return
     // Nobody is disturbed while typing, within another dialog, or in another tab.
     const isBusy =
       document.hidden ||
-      Date.now() - typedAt < 3000 ||
+      msOf(new Date()) - typedAt < 3000 ||
       deepestFocus()?.closest?.('dialog[open], [aria-modal=true]')
     if (isBusy) return later(due, 1000)
     stop()

@@ -4,6 +4,7 @@ import { addToCart } from '../../../storefront/script/client/cart.js'
 import {
   h,
   money,
+  msOf,
   Picture,
   useCart,
   useProduct,
@@ -76,7 +77,7 @@ select { display: block; max-width: 100%; min-height: 40px; margin-block-start: 
 }
 
 const isOn = ({ availability, endsAt }) =>
-  availability !== 'unavailable' && (endsAt === null || Date.parse(endsAt) > Date.now())
+  availability !== 'unavailable' && (endsAt === null || msOf(endsAt) > msOf(new Date()))
 
 function Bundles({ data, attribute, ...props }) {
   const told = useProduct(attribute)

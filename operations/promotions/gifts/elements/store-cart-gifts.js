@@ -6,6 +6,7 @@ import {
   filled,
   h,
   money,
+  msOf,
   Picture,
   useCart,
   useEffect,
@@ -71,8 +72,8 @@ function Gifts({ data, session, ...props }) {
   const told = useCart(props.shop.currency)
   const cart = told?.isForeign ? null : told
   const items = data.items
-  const now = Date.now()
-  const live = items.filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now)
+  const now = msOf(new Date())
+  const live = items.filter(({ endsAt }) => endsAt === null || msOf(endsAt) > now)
   const amount = (item) => exact(amountOf(item, cart, items, session))
   const given = cart ? givenOf(live, amount) : []
   // What is not earned any more is not paid for: what we put in goes out. Once earned again, it comes anew.

@@ -5,6 +5,7 @@ import {
   filled,
   h,
   money,
+  msOf,
   useCart,
   useEffect,
   useRef,
@@ -52,19 +53,19 @@ function tellSeen(tell, { id }) {
 
 /** Those that have not ended meanwhile. `isTicking`: looked at each second. */
 function useNow(isTicking) {
-  const [now, setNow] = useState(Date.now)
+  const [now, setNow] = useState(() => msOf(new Date()))
   useEffect(() => {
     if (!isTicking) return
-    const timer = setInterval(() => setNow(Date.now()), 1000)
+    const timer = setInterval(() => setNow(msOf(new Date())), 1000)
     return () => clearInterval(timer)
   }, [isTicking])
   return now
 }
-const isOn = ({ endsAt }, now) => endsAt === null || Date.parse(endsAt) > now
+const isOn = ({ endsAt }, now) => endsAt === null || msOf(endsAt) > now
 
 function timeLeft(endsAt, now, locale) {
   if (endsAt === null) return ''
-  const seconds = Math.max(0, Math.floor((Date.parse(endsAt) - now) / 1000))
+  const seconds = Math.max(0, Math.floor((msOf(endsAt) - now) / 1000))
   const clock = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60]
     .map((each) => String(each).padStart(2, '0'))
     .join(':')

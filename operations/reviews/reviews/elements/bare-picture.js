@@ -92,7 +92,7 @@ function ofWebp(bytes) {
   else upright.length = 0
   const rest = [...parts, ...upright]
   const head = chunkOf('RIFF', new Uint8Array(4))
-  head.set(Array.from('WEBP', letterCode), 8)
+  head.set(codesOf('WEBP'), 8)
   viewOf(head).setUint32(
     4,
     rest.reduce((sum, part) => sum + part.length, 4),
@@ -101,11 +101,11 @@ function ofWebp(bytes) {
   return [head, ...rest]
 }
 
-const letterCode = (letter) => letter.charCodeAt(0)
+const codesOf = (letters) => [...letters].map((letter) => letter.charCodeAt(0))
 
 function chunkOf(kind, content) {
   const chunk = new Uint8Array(8 + content.length)
-  chunk.set(Array.from(kind, letterCode))
+  chunk.set(codesOf(kind))
   viewOf(chunk).setUint32(4, content.length, true)
   chunk.set(content, 8)
   return chunk
@@ -140,5 +140,5 @@ const tiffOf = (orientation) =>
 
 function exifOf(orientation) {
   const tiff = tiffOf(orientation)
-  return Uint8Array.of(0xff, 0xe1, 0, 8 + tiff.length, ...Array.from('Exif\0\0', letterCode), ...tiff)
+  return Uint8Array.of(0xff, 0xe1, 0, 8 + tiff.length, ...codesOf('Exif\0\0'), ...tiff)
 }

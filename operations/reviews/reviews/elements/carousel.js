@@ -41,7 +41,8 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
     const width = firstElementChild.getBoundingClientRect().width + 16
     // Behind the last comes the first.
     const to = step > 0 && at >= last - 2 ? 0 : step < 0 && at <= 2 ? last : at + step * width
-    track.current.scrollTo({ left: isRtl ? -to : to, behavior: isStill() ? 'auto' : 'smooth' })
+    // By, not to: libraries of shops put another `scrollTo` in its place.
+    track.current.scrollBy({ left: isRtl ? at - to : to - at, behavior: isStill() ? 'auto' : 'smooth' })
   }
 
   useEffect(() => {

@@ -324,7 +324,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
     )
     await Promise.all(
       fit.slice(0, room).map(async (file) => {
-        const key = `${Date.now()}-${Math.random()}`
+        const key = `${performance.now()}-${Math.random()}`
         setPictures((all) => [...all, { key, url: null }])
         try {
           const url = await upload(file, key, ask)

@@ -5,14 +5,13 @@ import {
   dayOf,
   h,
   inkOn,
-  Stars,
   useEffect,
   useRef,
   useState,
 } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts, Large, largeCss } from './carousel.js'
 import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
-import { countOf, ratingOf, ratingTexts, tokenOf } from './words.js'
+import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'
 
 export default {
   css: `

@@ -1,7 +1,7 @@
 // How a product is rated: below its title, and on its card in lists.
 
-import { h, Stars, trusted, useEffect } from '../../../storefront/script/client/elements.js'
-import { countOf, ratingOf, ratingTexts, tokenOf } from './words.js'
+import { h, trusted, useEffect } from '../../../storefront/script/client/elements.js'
+import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'
 
 const anchor = '#store-reviews'
 

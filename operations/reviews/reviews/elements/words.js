@@ -1,4 +1,6 @@
-// What stars and reviews say in the same words.
+// The stars, and what they and reviews say in the same words.
+
+import { h } from '../../../storefront/script/client/elements.js'
 
 export const ratingTexts = {
   en: {
@@ -33,3 +35,26 @@ export const countOf = (count, t, { locale }) =>
   t(new Intl.PluralRules(locale).select(count) === 'one' ? 'count_one' : 'count_other', {
     count: new Intl.NumberFormat(locale).format(count),
   })
+
+/** Five stars with a word for who does not see them. */
+export function Stars({ rating, label, color, size = 16 }) {
+  const share = `${Math.max(0, Math.min(100, (rating / 5) * 100))}%`
+  return h(
+    'span',
+    {
+      role: 'img',
+      'aria-label': label,
+      part: 'stars',
+      style: `position:relative;display:inline-block;white-space:nowrap;forced-color-adjust:none;font-size:${size}px;line-height:1;letter-spacing:2px;color:#d1d5db`,
+    },
+    '★★★★★',
+    h(
+      'span',
+      {
+        'aria-hidden': 'true',
+        style: `position:absolute;inset:0;inline-size:${share};overflow:hidden;color:${color}`,
+      },
+      '★★★★★',
+    ),
+  )
+}

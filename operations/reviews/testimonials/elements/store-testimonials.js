@@ -1,7 +1,8 @@
 // What customers say about the shop.
 
-import { h, isFor, Picture, Stars } from '../../../storefront/script/client/elements.js'
+import { h, isFor, Picture } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts } from '../../reviews/elements/carousel.js'
+import { Stars } from '../../reviews/elements/words.js'
 
 export default {
   css: `

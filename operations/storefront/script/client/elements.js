@@ -16,12 +16,10 @@ button:disabled { cursor: progress; opacity: .6; }
 img, video { max-width: 100%; height: auto; }
 a { color: inherit; }
 :focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
-.close { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; width: 32px; height: 32px; border: 0; background: none;
-  font-size: 20px; line-height: 1; }
+.close { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; width: 32px; height: 32px; border: 0; background: none; font-size: 20px; line-height: 1; }
 .field { display: block; margin: 8px 0; }
 .field > label { display: block; font-size: 14px; }
-.field input, .field textarea, .field select { width: 100%; padding: 8px; min-height: 40px; border: 1px solid #767676; border-radius: 6px;
-  background: #fff; color: #111827; }
+.field input, .field textarea, .field select { width: 100%; padding: 8px; min-height: 40px; border: 1px solid #767676; border-radius: 6px; background: #fff; color: #111827; }
 .check { display: flex; gap: 8px; align-items: flex-start; font-size: 14px; margin: 8px 0; text-align: start; }
 .check input { flex: none; width: 24px; height: 24px; margin: 0; }
 .fault { color: #b91c1c; background: #fff; font-size: 14px; margin: 4px 0; padding: 0 4px; border-radius: 4px; text-align: start; }
@@ -31,7 +29,7 @@ dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); ma
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
-const canShare = 'adoptedStyleSheets' in (globalThis.Document?.prototype ?? {})
+const canShare = 'adoptedStyleSheets' in (globalThis.document ?? {})
 const sheets = new Map()
 /** Sheets of the browser's, which no policy for inline styles forbids; shared by all elements with the same text. */
 function sheetOf(text) {
@@ -117,6 +115,9 @@ export function money(amount, { locale, currency }) {
   return formats.get(key).format(amount)
 }
 
+/** In milliseconds; NaN of none. Not `Date.parse` or `Date.now`: libraries of shops put theirs in their places. */
+export const msOf = (instant) => new Date(instant ?? Number.NaN).getTime()
+
 export const dayOf = (instant, { locale }) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
 
@@ -162,7 +163,7 @@ export function useSeen(tellSeen, keys = []) {
           timer ??= setTimeout(seen, 1000)
         }
       },
-      { threshold: Array.from({ length: 51 }, (_none, at) => at / 50) },
+      { threshold: [...Array(51).keys()].map((at) => at / 50) },
     )
     watch.observe(current)
     current.addEventListener('click', seen, true)
@@ -177,6 +178,7 @@ export function useSeen(tellSeen, keys = []) {
  */
 export function Dialog({ label, onClose, closeText, isBeside, isUnasked, children, ...props }) {
   const box = useRef(null)
+  const isPressedBeside = useRef(false)
   // Focus goes in and comes back with what is shown, not a frame later.
   useLayoutEffect(() => {
     const dialog = box.current
@@ -189,7 +191,13 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
     }
     // Nobody waits for what comes unasked: it is opened in another task than it is drawn in.
     const timer = isUnasked ? setTimeout(open) : open()
+    // Hidden with what it stands in, a modal one would hold the page, and nobody could close it.
+    const watch = new ResizeObserver(() => {
+      if (!isBeside && dialog.open && dialog.getClientRects().length === 0) onClose()
+    })
+    watch.observe(dialog)
     return () => {
+      watch.disconnect()
       clearTimeout(timer)
       const isAsked = !isUnasked || !isBeside || deepestFocus() === document.body
       // While it is open nothing beside it can have the focus.
@@ -218,8 +226,13 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
         event.preventDefault()
         onClose()
       },
+      // Who marks words with a mouse may let go of it beside the dialog.
+      onMouseDown(event) {
+        isPressedBeside.current = isBesideBox(event, box.current)
+      },
       onClick(event) {
-        if (event.target === box.current && isBesideBox(event, box.current)) onClose()
+        if (isPressedBeside.current && event.target === box.current && isBesideBox(event, box.current))
+          onClose()
       },
     },
     h(
@@ -372,27 +385,4 @@ export function inkOn(colour) {
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff'
-}
-
-/** Five stars with a word for who does not see them. */
-export function Stars({ rating, label, color, size = 16 }) {
-  const share = `${Math.max(0, Math.min(100, (rating / 5) * 100))}%`
-  return h(
-    'span',
-    {
-      role: 'img',
-      'aria-label': label,
-      part: 'stars',
-      style: `position:relative;display:inline-block;white-space:nowrap;forced-color-adjust:none;font-size:${size}px;line-height:1;letter-spacing:2px;color:#d1d5db`,
-    },
-    '★★★★★',
-    h(
-      'span',
-      {
-        'aria-hidden': 'true',
-        style: `position:absolute;inset:0;inline-size:${share};overflow:hidden;color:${color}`,
-      },
-      '★★★★★',
-    ),
-  )
 }

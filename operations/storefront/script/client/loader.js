@@ -250,6 +250,9 @@ const near = new IntersectionObserver(
 )
 
 class StorefrontElement extends HTMLElement {
+  // Not `hide`: libraries of shops give all elements one.
+  #unmount
+  static observedAttributes = ['product-id', 'variant-id', 'placement']
   connectedCallback() {
     // What was near and is moved may have no box of its own to be near by.
     if (this.isNear || byTag.get(this.localName).floats) this.show().catch(quiet)
@@ -260,8 +263,8 @@ class StorefrontElement extends HTMLElement {
     this.clear()
   }
   clear() {
-    this.hide?.()
-    this.hide = null
+    this.#unmount?.()
+    this.#unmount = null
   }
   attributeChangedCallback() {
     if (this.isNear) this.show().catch(quiet)
@@ -289,7 +292,7 @@ class StorefrontElement extends HTMLElement {
       const about = productId ?? now.productId
       if (this.about !== about) this.clear()
       this.about = about
-      this.hide = mount(this, module.default, { ...api, data, all, card })
+      this.#unmount = mount(this, module.default, { ...api, data, all, card })
     })
   }
 }
@@ -352,8 +355,7 @@ async function refresh() {
   // What is shown stays where nothing new came.
   ready = load(mine).catch(quiet)
   await ready
-  if (mine !== turn) return ready
-  if (!now) return
+  if (mine !== turn || !now) return ready
   document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: api }))
   for (const { tag } of elements) {
     for (const each of document.querySelectorAll(tag)) {
@@ -394,7 +396,5 @@ ready = new Promise((resolve) => {
 for (const { tag } of elements) {
   // A class is one element's alone. What a browser, or another script, has by this name stays.
   if (customElements.get(tag)) continue
-  const named = class extends StorefrontElement {}
-  named.observedAttributes = ['product-id', 'variant-id', 'placement']
-  customElements.define(tag, named)
+  customElements.define(tag, class extends StorefrontElement {})
 }

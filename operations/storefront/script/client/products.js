@@ -13,7 +13,7 @@ export function useProducts(ask, ids) {
     if (missing === '') return
     let isStill = true
     const all = missing.split(',')
-    const parts = Array.from({ length: Math.ceil(all.length / productsAtOnce) }, (_part, at) =>
+    const parts = [...Array(Math.ceil(all.length / productsAtOnce)).keys()].map((at) =>
       all.slice(at * productsAtOnce, (at + 1) * productsAtOnce),
     )
     Promise.all(parts.map((some) => ask(`/products?${new URLSearchParams({ ids: some.join(',') })}`)))

@@ -1,0 +1,97 @@
+/** Shops whose libraries put their own in the place of what browsers have: ours is drawn, and turns, all the same. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { serveMedia } from '#test/support/demo-media'
+import { everythingOn } from '#test/support/every-element'
+import { foreignShop } from '#test/support/foreign-shop'
+import { connectedStore } from '#test/support/platform'
+
+const { app, url } = await servedApp()
+
+/** As Prototype.js, MooTools and Datejs have them: none does what the browser's does. `misled`: those of ours that called one. */
+const libraries = `
+  window.misled = new Set()
+  const theirs = (name, doing) => function (...given) {
+    if (/loader\\.js|\\/elements\\//.test(new Error().stack)) misled.add(name)
+    return doing.apply(this, given)
+  }
+  const all = 'hide show toggle clear empty update replace insert wrap visible select up down next previous set get fire on store match dispose inject'
+  for (const name of all.split(' '))
+    HTMLElement.prototype[name] = theirs(name, function () { this.style.display = 'none'; return this })
+  Element.prototype.scrollTo = theirs('scrollTo', function (x, y) { this.scrollLeft = x; this.scrollTop = y })
+  Array.from = theirs('Array.from', (items) => Array.prototype.slice.call(items))
+  Date.parse = theirs('Date.parse', () => null)
+  Date.now = theirs('Date.now', () => new Date())
+  window.Document = window.Element = window.Request = function () {}
+  window.Element.prototype = HTMLElement.prototype.__proto__
+`
+
+/** In the page: the elements that show something. */
+const drawn = `[...new Set([...document.querySelectorAll('*')].flatMap(({ localName, shadowRoot }) =>
+  [...(shadowRoot?.querySelectorAll('*') ?? [])].some((each) => each.getClientRects().length > 0) ? [localName] : []))].sort()`
+
+const pageOf = (loader: string, before: string) => `<!doctype html><html><head><title>Caneca</title>
+  <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script>${before}</script>
+  <script async data-page="product" data-product-id="1001" src="${loader}"></script></head><body><main>
+  <div class="product-gallery"><img src="https://cdn.example.com/a.png" width="300" height="200" alt=""></div>
+  <h1>Caneca</h1><p class="price">R$ 60,00</p><form class="product-form"></form>
+  <p data-product-id="1003"><img src="https://cdn.example.com/b.png" width="200" height="150" alt=""><b class="price"></b></p>
+  <store-testimonials></store-testimonials><store-contact-form></store-contact-form><store-wishlist></store-wishlist>
+  </main></body></html>`
+
+async function openedBy(html: string): Promise<{ page: Page; faults: string[] }> {
+  const { page, faults } = await openPage()
+  page.on('console', (message) => {
+    if (/storefront:/.test(message.text())) faults.push(message.text())
+  })
+  await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await serveMedia(page)
+  await page.goto(await foreignShop(() => ({ html })))
+  return { page, faults }
+}
+
+/** What is drawn once all of the page has been near. */
+const walked = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {
+      scrollTo(0, y)
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+    return ${drawn}
+  })()`)
+
+describe.skipIf(!hasChromium)('beside libraries that spoil what scripts share', { timeout: 90_000 }, () => {
+  test('every element is drawn as beside none, asks nothing of them, and what turns is turned', async () => {
+    const shop = await connectedStore(app, { locale: 'pt-BR' })
+    await everythingOn(app, shop)
+    const loader = `${url}/storefront/${shop.publicId}/loader.js`
+    const plain = await openedBy(pageOf(loader, ''))
+    await expect.poll(async () => (await walked(plain.page)).length, { timeout: 20_000 }).toBeGreaterThan(17)
+    await plain.page.waitForTimeout(1500)
+    const wanted = await walked(plain.page)
+    const { page, faults } = await openedBy(pageOf(loader, libraries))
+    await expect.poll(() => walked(page), { timeout: 20_000 }).toEqual(wanted)
+    const testimonials = page.locator('store-testimonials')
+    const track = testimonials.locator('[part=track]')
+    await testimonials.locator('[part=next]').click()
+    await expect.poll(() => track.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0)
+    // What is counted once it was seen for a second.
+    await page.waitForTimeout(1500)
+    expect(await page.evaluate('[...misled]')).toEqual([])
+    expect(faults.filter((fault) => !/Failed to load/.test(fault))).toEqual([])
+  })
+})
+
+test('no script of ours asks libraries for what the browser was meant to do', () => {
+  const { wired } = app.services
+  const store = { base: url, modules: url, name: 'A shop', locale: 'en', currency: 'BRL' }
+  const scripts = [...modulesOf(wired).files, ['loader.js', loaderOf(wired, store)] as const]
+  const theirs = /\bArray\.from\(|\bDate\.(?:parse|now)\b|\.scrollTo\(|\.entries\(\)|\bDocument\b/g
+  const calls = scripts.flatMap(([name, { text }]) =>
+    name.startsWith('preact') ? [] : (text.match(theirs) ?? []).map((call) => `${name}: ${call}`),
+  )
+  expect(calls).toEqual([])
+})
