@@ -75,7 +75,7 @@ function keptPlace(name, asked) {
   const how = sides[1] ?? 'static'
   const isFixed = how === 'fixed'
   const from = isFixed ? heightOf(`${block}-sticky`) : 0
-  Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
+  Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
   if (isFixed) made.style.insetInline = 0
   if (block === 'top') document.body.prepend(made)
   else document.body.append(made)
@@ -84,6 +84,8 @@ function keptPlace(name, asked) {
 }
 
 const corners = new Map()
+/** Of what a theme says of all boxes of its page nothing is meant for ours. */
+const bare = { all: 'unset', display: 'block' }
 
 function cornerFor(block, inline, asked) {
   const isPassing = Boolean(isNarrow && asked.isPassing)
@@ -98,6 +100,7 @@ function cornerFor(block, inline, asked) {
     const wrap = block === 'top' ? 'wrap' : 'wrap-reverse'
     const column = block === 'top' ? 'column' : 'column-reverse'
     Object.assign(corner.style, {
+      ...bare,
       position: 'fixed',
       [block]: 0,
       zIndex: 9500,
@@ -195,7 +198,8 @@ export function roomCss() {
     if (height === 0) continue
     if (name.startsWith('edge-top')) above += height
     const mark = CSS.escape(name)
-    rules[name.startsWith('edge') ? 'edge' : 'spot'] += `[data-store-spot="${mark}"]{min-height:${height}px}`
+    rules[name.startsWith('edge') ? 'edge' : 'spot'] +=
+      `[data-store-spot="${mark}"]{min-height:${height}px!important}`
   }
   if (above)
     rules.edge += `body:not(:has([data-store-spot^=edge-top]))::before{content:"";display:block;height:${above}px}`
@@ -239,6 +243,12 @@ export function place(tag, wanted, rank, productId) {
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
+/** A corner is of what holds the picture, though a theme never needed to say so. */
+function holdCorner(made, within) {
+  const isCorner = made.getAttribute('placement') === 'corner'
+  if (isCorner && !within.contains(made.offsetParent)) made.parentElement.style.position = 'relative'
+}
+
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
@@ -250,7 +260,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const spot = spots[name]
   if (!spot) return
   const found = findFirst(document.documentElement, name, spot.in)
-  if (found) put(tag, found.at, found.side ?? spot.side, attributes, rank)
+  if (found) holdCorner(put(tag, found.at, found.side ?? spot.side, attributes, rank), found.at)
 }
 
 function placeOnCards(tag, name, attributes, rank, productId) {
@@ -262,8 +272,6 @@ function placeOnCards(tag, name, attributes, rank, productId) {
     if (!found) continue
     const own = { ...attributes, 'product-id': card.dataset.productId }
     const made = put(tag, found.at, found.side ?? spot.side, own, rank)
-    // Its corner is the card's, though a theme's card never needed to say so.
-    if (attributes.placement === 'corner' && !card.contains(made.offsetParent))
-      made.parentElement.style.position = 'relative'
+    holdCorner(made, card)
   }
 }

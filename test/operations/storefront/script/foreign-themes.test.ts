@@ -1,0 +1,85 @@
+/** Themes that say of all boxes what was meant for theirs, or nothing of what ours need; and dialogs in what they hide. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
+import createGuide from '#operations/product-page/size-guides/api/create-guide'
+import saveWishlist from '#operations/product-page/wishlist/api/save-settings'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { serveMedia } from '#test/support/demo-media'
+import { foreignShop } from '#test/support/foreign-shop'
+import { connectedStore } from '#test/support/platform'
+
+const { app, url } = await servedApp()
+
+async function themed(css: string): Promise<{ page: Page; faults: string[] }> {
+  const shop = await connectedStore(app, { locale: 'en' })
+  await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+  await shop.call(saveWishlist, { body: { isEnabled: true, position: 'image-corner' } })
+  const tables = [
+    { title: 'Shirts', columns: ['Size', 'Chest'], rows: ['S', 'M'].map((size) => [size, '84-88']) },
+  ]
+  const guide = { name: 'Sizes', tables, linkText: 'Size guide' }
+  expect((await shop.call(createGuide, { body: guide })).status).toBe(201)
+  const { page, faults } = await openPage()
+  await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+  await serveMedia(page)
+  const html = `<!doctype html><html><head><title>Mug</title><link rel="icon" href="data:,"><style>${css}</style>
+    <script async data-page="product" data-product-id="1001" src="${url}/storefront/${shop.publicId}/loader.js"></script>
+    </head><body><main><h1>Mug</h1><div class="product-gallery" style="width: 300px">
+    <img src="https://cdn.example.com/a.png" width="300" height="200" alt=""></div>
+    <div class="tab"><form class="product-form"></form></div>
+    <button id="shop" onclick="this.textContent = 'pressed'">Buy</button></main></body></html>`
+  await page.goto(await foreignShop(() => ({ html })))
+  await page.getByText('Free shipping').waitFor()
+  return { page, faults }
+}
+
+describe.skipIf(!hasChromium)('a theme', { timeout: 60_000 }, () => {
+  test('that gives all boxes of its page a height, a width and a side: a bar is as high as what it says, and goes across', async () => {
+    const { page, faults } = await themed(
+      'html, body, body > div { height: 100%; margin: 0 } body > div { float: left; padding: 30px; max-width: 960px }',
+    )
+    const bar = page.locator('store-free-shipping-bar')
+    const box = (await bar.boundingBox())!
+    const strip = (await page.locator('[data-store-spot^=edge-top]').boundingBox())!
+    expect([strip.x, strip.width, strip.height]).toEqual([0, 1280, box.height])
+    expect(faults).toEqual([])
+  })
+
+  test('whose gallery is placed nowhere: the heart is in the corner of the picture, not of the window', async () => {
+    const { page } = await themed('')
+    const heart = page.locator('store-wishlist-button').getByRole('button')
+    await heart.waitFor()
+    const [own, its] = [(await heart.boundingBox())!, (await page.locator('main img').boundingBox())!]
+    expect(own.x).toBeGreaterThan(its.x)
+    expect(own.x + own.width).toBeLessThanOrEqual(its.x + its.width)
+    expect(own.y).toBeGreaterThan(its.y)
+  })
+
+  test('that hides what a dialog stands in: the page is the shopper’s again', async () => {
+    const { page } = await themed('.gone { display: none }')
+    await page.getByRole('button', { name: 'Size guide' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.evaluate(`document.querySelector('.tab').classList.add('gone')`)
+    await page.locator('#shop').click({ timeout: 5000 })
+    expect(await page.locator('#shop').textContent()).toBe('pressed')
+  })
+
+  test('words marked with a mouse that is let go beside the dialog close nothing; a press beside it does', async () => {
+    const { page } = await themed('')
+    await page.getByRole('button', { name: 'Size guide' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    const heading = (await dialog.getByRole('heading').boundingBox())!
+    const { x } = (await dialog.boundingBox())!
+    await page.mouse.move(heading.x + 40, heading.y + 8)
+    await page.mouse.down()
+    await page.mouse.move(x - 30, heading.y + 8, { steps: 5 })
+    await page.mouse.up()
+    // Closed it would be by now.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))')
+    expect(await dialog.count()).toBe(1)
+    await page.mouse.click(x - 30, heading.y + 8)
+    await dialog.waitFor({ state: 'detached' })
+  })
+})
