@@ -15,7 +15,7 @@ import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'
 
 export default {
   css: `
-:host { display: block; min-height: 160px; scroll-margin-block-start: calc(var(--storefront-top-sticky, 0px) + 16px); }
+:host { display: block; min-height: 160px; scroll-margin-block-start: 16px; }
 :host(:focus) { outline: none; }
 section { padding: 24px 16px; overflow-wrap: anywhere; }
 h2 { margin: 0 0 16px; font-size: 22px; }

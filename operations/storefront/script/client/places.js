@@ -80,7 +80,17 @@ function keptPlace(name, asked) {
   if (block === 'top') document.body.prepend(made)
   else document.body.append(made)
   if (how !== 'static') measure(made, `${block}-${how}`)
+  if (how === 'sticky') scrollBeside(block)
   return made
+}
+
+/** What is come to by keys, or by a link, is not below the strip. A page's body may be another, its root is not. */
+function scrollBeside(block) {
+  const { documentElement: root } = document
+  const name = `scroll-padding-${block}`
+  if (root.style.getPropertyValue(name)) return
+  const theirs = getComputedStyle(root).getPropertyValue(name)
+  root.style.setProperty(name, `calc(${theirs === 'auto' ? '0px' : theirs} + ${heightOf(`${block}-sticky`)})`)
 }
 
 const corners = new Map()

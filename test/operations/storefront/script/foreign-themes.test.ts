@@ -1,6 +1,7 @@
 /** Themes that say of all boxes what was meant for theirs, or nothing of what ours need; and dialogs in what they hide. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import saveActions from '#operations/bars/actions/api/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
 import createGuide from '#operations/product-page/size-guides/api/create-guide'
 import saveWishlist from '#operations/product-page/wishlist/api/save-settings'
@@ -14,6 +15,8 @@ const { app, url } = await servedApp()
 async function themed(css: string): Promise<{ page: Page; faults: string[] }> {
   const shop = await connectedStore(app, { locale: 'en' })
   await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+  const actions = [{ type: 'link', label: 'Offers', target: '/offers' }]
+  await shop.call(saveActions, { body: { isEnabled: true, position: 'bottom', actions } })
   await shop.call(saveWishlist, { body: { isEnabled: true, position: 'image-corner' } })
   const tables = [
     { title: 'Shirts', columns: ['Size', 'Chest'], rows: ['S', 'M'].map((size) => [size, '84-88']) },
@@ -28,7 +31,8 @@ async function themed(css: string): Promise<{ page: Page; faults: string[] }> {
     </head><body><main><h1>Mug</h1><div class="product-gallery" style="width: 300px">
     <img src="https://cdn.example.com/a.png" width="300" height="200" alt=""></div>
     <div class="tab"><form class="product-form"></form></div>
-    <button id="shop" onclick="this.textContent = 'pressed'">Buy</button></main></body></html>`
+    <button id="shop" onclick="this.textContent = 'pressed'">Buy</button>
+    ${'<p style="margin: 0"><a href="/more" style="display: block; height: 30px">More</a></p>'.repeat(60)}</main></body></html>`
   await page.goto(await foreignShop(() => ({ html })))
   await page.getByText('Free shipping').waitFor()
   return { page, faults }
@@ -55,6 +59,28 @@ describe.skipIf(!hasChromium)('a theme', { timeout: 60_000 }, () => {
     expect(own.x + own.width).toBeLessThanOrEqual(its.x + its.width)
     expect(own.y).toBeGreaterThan(its.y)
   })
+
+  test.each(['Tab', 'Shift+Tab'])(
+    'of many links: none that %s comes to lies below a bar of ours',
+    async (key) => {
+      const { page } = await themed('')
+      await page.getByRole('link', { name: 'Offers' }).waitFor()
+      await page
+        .locator('main a')
+        .nth(key === 'Tab' ? 0 : 55)
+        .focus()
+      const covered: number[] = []
+      for (let at = 0; at < 45; at += 1) {
+        await page.keyboard.press(key)
+        const isCovered = `(() => {
+        const { left, top, height } = document.activeElement.getBoundingClientRect()
+        return document.elementFromPoint(left + 640, top + height / 2) !== document.activeElement
+      })()`
+        if (await page.evaluate<boolean>(isCovered)) covered.push(at)
+      }
+      expect(covered).toEqual([])
+    },
+  )
 
   test('that hides what a dialog stands in: the page is the shopper’s again', async () => {
     const { page } = await themed('.gone { display: none }')
