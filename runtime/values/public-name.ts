@@ -4,13 +4,13 @@ import { inPlainSigns, isSeen } from './signs.ts'
 import { said } from './wording.ts'
 
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
-/** Seven digits or more, as a phone has them: with what stands between. */
-const number = /\+?\d(?:[\s().\-/]*\d){6,}/gu
+/** Seven digits or more, as a phone has them: with what stands between, and the brackets of its area. */
+const number = /(?:\((?=\+?\d{1,4}\)))?\+?\d(?:[\s().\-/]*\d){6,}/gu
 /** What mail programs and phones make a link of, with more than a domain: shops have names that are one. */
 const link = /(?<!\S)(?=\S*(?::\/\/|\bwww\.|[\w-]\.[a-z]{2,}[/?#:]))\S*/giu
-/** What is left over at an edge where something was taken out. */
+/** What is left over at an edge where something was taken out. Names of many scripts end with a mark, which is a vowel. */
 const isLeftBefore = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
-const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{N}.!)]/u.test(sign)
+const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{M}\p{N}.!)]/u.test(sign)
 
 /**
  * What the public may read of a person's name: without an email address or a phone, which platforms and forms put in
