@@ -1,4 +1,6 @@
 /** Names of time zones and languages. */
+import { type Kysely, sql } from 'kysely'
+import { refuse, sqlState } from '#runtime/errors'
 
 /** Of three letters, the names that are one zone to everybody. */
 const abbreviations: readonly string[] = ['EST', 'GMT', 'HST', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC']
@@ -18,6 +20,16 @@ export function isTimezone(text: string): boolean {
   } catch (error) {
     if (error instanceof RangeError) return false
     throw error
+  }
+}
+
+/** Whoever counts the days must know the zone too: databases may be without old names (`US/Pacific`), JavaScript has them. */
+export async function requireKnownZone<Tables>(db: Kysely<Tables>, timezone: string): Promise<void> {
+  try {
+    await db.selectNoFrom(sql`timezone(${timezone}, timestamptz 'epoch')`.as('local')).execute()
+  } catch (error) {
+    if (sqlState(error) !== '22023') throw error
+    throw refuse('bad_request', `timezone: ${timezone} is not known here: use one such as America/Sao_Paulo`)
   }
 }
 

@@ -2,6 +2,7 @@
 import { IANAZone } from 'luxon'
 import { expect, test } from 'vitest'
 import { isTimezone } from '#operations/store/profile/locality'
+import { createStore } from '#scripts/admin/create-store'
 import { testApp } from '#test/support/app'
 
 /** Winter and summer, of a year of which every edition of the zones says the same. */
@@ -28,4 +29,18 @@ test('abbreviations of which only JavaScript knows are refused', () => {
   const letters = Array.from({ length: 26 }, (_none, n) => String.fromCharCode(65 + n))
   const all = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
   expect(all.filter(isTimezone)).toEqual(['EST', 'GMT', 'HST', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC'])
+})
+
+test('no store begins in a zone that the database has no name for', async () => {
+  const { database, services } = await testApp()
+  const timezone = 'Canada/East-Saskatchewan'
+  expect(isTimezone(timezone)).toBe(true)
+  const place = { country: 'US', currency: 'USD', timezone }
+  const made = createStore(database, services.clock.now(), {
+    slug: 'west',
+    name: 'West',
+    owner: 'a@x.com',
+    ...place,
+  })
+  await expect(made).rejects.toThrow(`timezone: ${timezone} is not known here`)
 })
