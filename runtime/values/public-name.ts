@@ -1,6 +1,6 @@
 /** Names that everybody may read. */
 import { withoutEnd, withoutStart } from './ends.ts'
-import { inPlainSigns, isSeen } from './signs.ts'
+import { inPlainSigns, isSeen, unturned } from './signs.ts'
 import { said } from './wording.ts'
 
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
@@ -20,7 +20,7 @@ export function publicName(name: string | null): string | null {
   if (name === null || !isSeen(name)) return null
   const plain = inPlainSigns(name)
   const left = plain.replace(link, ' ').replace(address, ' ').replace(number, ' ')
-  if (left === plain) return name.trim() || null
+  if (left === plain) return unturned(name).trim()
   const plainer = left.replace(/[([{<]\s*[)\]}>]/g, ' ').replace(/\s+/g, ' ')
   const told = withoutEnd(withoutStart(plainer, isLeftBefore), isLeftBehind)
   return /\p{L}/u.test(told) ? told : null

@@ -34,6 +34,8 @@ test.each([
   ['Sra. Ana/José', 'Sra. Ana/José'],
   ['Ana 2ª', 'Ana 2ª'],
   ['---', '---'],
+  ['\u202eAna\u202c Souza', 'Ana Souza'],
+  ['علی\u200cرضا', 'علی\u200cرضا'],
   ['\u3164', null],
   ['\u2800 \u200b', null],
   ['', null],
