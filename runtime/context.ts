@@ -1,12 +1,5 @@
 /** What a handler or a job has in its hands. */
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Kysely,
-  type KyselyPlugin,
-  type RootOperationNode,
-  type Transaction,
-} from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Kysely, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { Access, StoreFacts } from '#db/access'
 import { findStoreFacts } from '#db/access'
@@ -14,6 +7,8 @@ import { type Database, type RootDatabase, reach } from '#db/database'
 import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
+import { untilItHolds } from '#runtime/database/anew'
+import { Counting } from '#runtime/database/counting'
 import type { Limits } from '#runtime/gateway/rate-limit'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
@@ -197,9 +192,18 @@ export class Context {
     return by.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
   }
 
-  /** One transaction; inside one already, a part of it. What `fn` throws undoes it all. */
+  /**
+   * One transaction; inside one already, a part of it. What `fn` throws undoes it all. It may be run more than once: where
+   * it and another could not both hold it begins anew.
+   */
   async transaction<T>(fn: (ctx: Context) => Promise<T>, isolationLevel?: 'repeatable read'): Promise<T> {
     if (this.#transaction) return fn(this)
+    const { result, afterCommit } = await untilItHolds(this.log, () => this.#transact(fn, isolationLevel))
+    for (const act of afterCommit) await act()
+    return result
+  }
+
+  async #transact<T>(fn: (ctx: Context) => Promise<T>, isolationLevel: 'repeatable read' | undefined) {
     const afterCommit: (() => Promise<void> | void)[] = []
     const begin = this.services.database.root.transaction()
     const { guard } = this.actor
@@ -234,8 +238,7 @@ export class Context {
         throw error
       })
     await closing
-    for (const act of afterCommit) await act()
-    return result
+    return { result, afterCommit }
   }
 
   /** A read-only transaction, as the tests run every `readOnly` operation. */
@@ -302,10 +305,16 @@ export class Context {
     this.#closing = statement
   }
 
-  /** A row lock on the store: decisions over several of its rows take turns. */
+  /**
+   * A row lock on the store: decisions over several of its rows take turns. The row is written, not only locked: one that
+   * compares an If-Match goes on with what it saw before it waited, and by this it is ended and begins anew.
+   */
   async lockStore(): Promise<void> {
-    // Not FOR UPDATE: that would hold up every insert of the store, whose foreign key reads the row.
-    await this.db.selectFrom('stores').select('id').forNoKeyUpdate().execute()
+    // No column of its key: that would hold up every insert of the store, whose foreign key reads the row.
+    await this.db
+      .updateTable('stores')
+      .set((eb) => ({ storefront_revision: eb.ref('storefront_revision') }))
+      .execute()
   }
 
   /** For doors into the server's own tables (provider events, rates of numbers): inside the transaction. */
@@ -384,17 +393,3 @@ export const jobActor = (userId: string | null, requestId: string): Actor => ({
   keyId: null,
   access: null,
 })
-
-class Counting implements KyselyPlugin {
-  readonly #count: () => void
-  constructor(count: () => void) {
-    this.#count = count
-  }
-  transformQuery({ node }: { node: RootOperationNode }): RootOperationNode {
-    this.#count()
-    return node
-  }
-  async transformResult<R>({ result }: { result: R }): Promise<R> {
-    return result
-  }
-}

@@ -2,7 +2,7 @@
 import { cut } from '#runtime/values/cut'
 import { plainForm } from '#runtime/values/plain-form'
 import { publicName, someone } from '#runtime/values/public-name'
-import { isSeen, visible } from '#runtime/values/signs'
+import { initialOf, isSeen, visible } from '#runtime/values/signs'
 
 /** What a search looks in. */
 export const searchText = (texts: readonly (string | null | undefined)[]): string =>
@@ -34,10 +34,9 @@ export function shownName(
   const shown = publicName(name)
   if (shown === null) return someone(locale)
   if (format === 'full') return shown
-  const words = shown.split(/\s+/)
-  const initial = (word: string): string => `${[...word][0]!.toUpperCase()}.`
+  const words = shown.split(/\s+/).filter(isSeen)
   const last = words.length > 1 ? words.at(-1)! : null
   if (format === 'initials')
-    return [words[0]!, last].flatMap((word) => (word ? [initial(word)] : [])).join(' ')
-  return last ? `${words[0]} ${initial(last)}` : words[0]!
+    return [words[0]!, last].flatMap((word) => (word ? [initialOf(word)] : [])).join(' ')
+  return last ? `${words[0]} ${initialOf(last)}` : words[0]!
 }

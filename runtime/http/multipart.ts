@@ -65,12 +65,10 @@ function entryOf(headers: string, content: Buffer, textAtMost: number): FormEntr
   return [name, new File([new Uint8Array(content)], fileName, { type: type.trim() })]
 }
 
-/** Browsers escape what would end a name. */
-const unescaped: Readonly<Record<string, string>> = { '%0A': '\n', '%0D': '\r', '%22': '"' }
-
+/** Browsers put a value into quotes, and escape what would end it; some programs write it as it is. */
 function parameterOf(about: string, name: string): string | null {
-  const found = new RegExp(`;[ \\t]*${name}="([^"]*)"`, 'i').exec(about)?.[1]
-  return found?.replace(/%(?:0A|0D|22)/gi, (written) => unescaped[written.toUpperCase()]!) ?? null
+  const [, quoted, plain] = new RegExp(`;[ \\t]*${name}=(?:"([^"]*)"|([^\\s;"]+))`, 'i').exec(about) ?? []
+  return quoted?.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replaceAll('%22', '"') ?? plain ?? null
 }
 
 /** As programs write it that have no other way for a name beyond ASCII (RFC 8187). */

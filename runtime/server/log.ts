@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { currentTrace, type Trace, traceIdOf } from '#runtime/trace'
-import { loggedError } from './logged-error.ts'
+import { loggedError, loggedReason } from './logged-error.ts'
 
 const heldBytes = 64 * 1024
 const heldAtMostMs = 200
@@ -98,7 +98,7 @@ const baseOf = (level: string) => ({
   base: undefined,
   timestamp: time,
   mixin: traced,
-  serializers: { err: loggedError },
+  serializers: { err: loggedError, reason: loggedReason },
 })
 
 /** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */

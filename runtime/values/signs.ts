@@ -19,6 +19,13 @@ export const seen = (name: string | null | undefined): string | null =>
 /** Without what cannot be seen: marks of direction, joiners, soft hyphens, a byte order mark. */
 export const visible = (text: string): string => text.replace(invisible, '')
 
+/** Without what turns the rest of a line around, whoever wrote the rest. */
+export const unturned = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+
+/** `A.` of a word that shows something, whatever stands unseen before it. */
+export const initialOf = (word: string): string =>
+  `${String.fromCodePoint(visible(word).codePointAt(0)!).toUpperCase()}.`
+
 /** Visible characters with ASCII for digits, hyphens, spaces and what has a narrow or plain form. */
 export const inPlainSigns = (text: string): string =>
   visible(visible(text).normalize('NFKC')).replace(dashes, '-').replace(spaces, ' ').replace(digits, digitOf)

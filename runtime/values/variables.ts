@@ -3,7 +3,7 @@
  * a text with variables again.
  */
 import { cut } from './cut.ts'
-import { isSeen } from './signs.ts'
+import { isSeen, unturned } from './signs.ts'
 
 export interface Variable {
   name: string
@@ -125,9 +125,9 @@ const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
 /** Plain text on one line: line breaks and tabs become spaces, other control characters go, and what turns a line around. */
 function cleaned(value: string | null | undefined): string {
   if (!value || !isSeen(value)) return ''
-  return value
+  return unturned(value)
     .replace(/[\s\u0085]+/g, (run) => (breaks.test(run) ? ' ' : run))
-    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[\u0000-\u001f\u007f-\u009f]/g, '')
     .trim()
 }
 

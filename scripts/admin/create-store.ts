@@ -1,5 +1,6 @@
 /** Making a store over the tables of all sections, for the command lines, the demo and the tests. */
 import type { Database } from '#db/database'
+import { requireKnownZone } from '#operations/store/profile/locality'
 import { addMember, type StoreSummary } from '#operations/store/profile/stores'
 import { addPeriod } from '#operations/store/quota/periods'
 import { isDuplicate, refuse } from '#runtime/errors'
@@ -25,13 +26,17 @@ export interface NewStore {
 
 const trialMs = 14 * 24 * 3_600_000
 
-/** Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug. */
+/**
+ * Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug, and a zone that the
+ * database does not know.
+ */
 export async function createStore(
   database: Database,
   now: Date,
   input: NewStore,
 ): Promise<StoreSummary & { ownerId: string }> {
   return database.root.transaction().execute(async (transaction) => {
+    await requireKnownZone(transaction, input.timezone)
     const plan = planOf(input.plan ?? 'trial')
     const id = input.id ?? newId(now.getTime())
     const publicId = randomText(20)

@@ -1,5 +1,6 @@
 /** Texts as people write them: characters of two halves where something is cut, names that show nothing, signs with a meaning. */
 import { expect, test } from 'vitest'
+import { shownName as alertName } from '#operations/bars/alerts/feed'
 import { noticeMail, noticeTemplate } from '#operations/exchanges/settings/notice-texts'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import createQuickReply from '#operations/inbox/quick-replies/api/create-quick-reply'
@@ -62,6 +63,10 @@ test('who has given themselves a name that shows nothing has none', async () => 
 test('what a template is told instead of such a name', () => {
   expect([firstName('\u3164'), firstName('\u3164 Ana'), firstName(null)]).toEqual([null, 'Ana', null])
   expect(shownName('\u2800', 'full', 'en')).toBe('Someone')
+  for (const name of ['\u202aAna Souza\u202c', '\u200eAna \u200b \u200eSouza', '\u2068ana\u2069 souza']) {
+    expect(shownName(name, 'initials', 'en')).toBe('A. S.')
+    expect(alertName(name, { nameFormat: 'initial' }, 'en')).toBe('A.')
+  }
   const template = {
     placeholders: { header: 0, body: 1, buttons: 0 },
     body: 'Oi {{1}}, tudo bem?',

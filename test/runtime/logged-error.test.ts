@@ -74,6 +74,83 @@ test('of what libraries put beside their errors', () => {
   expect(text).toContain('logged-error.test.ts')
 })
 
+test('of a text that is no JSON: where it ends, and not what it says', () => {
+  for (const text of ['Ana Souza', '{"name": Ana Souza, "a": "b"}', `{"a": "${'b'.repeat(90)}" Ana Souza`]) {
+    const failure = (() => {
+      try {
+        return JSON.parse(text) as unknown
+      } catch (error) {
+        return error
+      }
+    })()
+    log.warn({ err: new Error('no hook', { cause: failure }) }, 'failed')
+    const [line] = logged()
+    expect(line.err.message).toMatch(/^no hook: .*JSON/)
+    expect(line.err.stack).toContain('logged-error.test.ts')
+    expect(JSON.stringify(line)).not.toContain('Ana')
+  }
+})
+
+test('of an error whose only word is a code, whoever wraps it: where no address of a host answers', () => {
+  const refused = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:9')]), {
+    code: 'ECONNREFUSED',
+  })
+  log.warn({ err: new Error('no answer', { cause: new TypeError('failed', { cause: refused }) }) }, 'failed')
+  expect(logged()[0].err).toMatchObject({ message: 'no answer: failed: ', code: 'ECONNREFUSED' })
+})
+
+test('of a job that was given up, whose error is a text by then', () => {
+  const said = (reason: string): unknown => {
+    log.error({ reason }, 'given up')
+    return logged()[0].reason
+  }
+  expect(said('550 <ana.souza@example.com>: no such user')).toBe('550 <…@…>: no such user')
+  expect(said('Unexpected token \'A\', ..."e","name":Ana Souza}" is not valid JSON')).toBe(
+    'Unexpected token \'A\', ..."…" is not valid JSON',
+  )
+  expect(said('it said nothing "for long')).toBe('it said nothing "for long')
+})
+
+test('of whatever was thrown, and of no more of it: to tell of it never fails', () => {
+  const circular = new Error('first')
+  circular.cause = new Error('second', { cause: circular })
+  const partOfItself = new AggregateError([], 'all')
+  partOfItself.errors.push(partOfItself)
+  const broken = (name: string, value: PropertyDescriptor): Error =>
+    Object.defineProperty(new Error('a'), name, { enumerable: true, ...value })
+  const unreadable = {
+    get: () => {
+      throw new Error('no')
+    },
+  }
+  const all: [unknown, object | string | undefined][] = [
+    [circular, { message: 'first: second' }],
+    [partOfItself, { message: 'all', aggregateErrors: [{ message: 'all' }] }],
+    [Object.freeze(new Error('frozen')), { message: 'frozen' }],
+    [broken('message', unreadable), { type: 'Error' }],
+    [broken('code', unreadable), {}],
+    [broken('other', unreadable), { message: 'a' }],
+    [broken('message', { value: undefined }), { message: '' }],
+    [broken('stack', { value: { a: 1 } }), { message: 'a' }],
+    [
+      { code: 'E1', message: 'to ana.souza@example.com', headers: { authorization: 'mk_live_1' } },
+      { code: 'E1' },
+    ],
+    [undefined, undefined],
+    [null, {}],
+    [Symbol('a'), {}],
+    ['a', 'a'],
+  ]
+  for (const [thrown, told] of all) {
+    log.warn({ err: thrown }, 'failed')
+    const lines = logged()
+    expect(lines).toHaveLength(1)
+    if (typeof told === 'object') expect(lines[0].err).toMatchObject(told)
+    else expect(lines[0].err).toBe(told)
+    for (const secret of secrets) expect(JSON.stringify(lines)).not.toContain(secret)
+  }
+})
+
 test('of a page that failed: its route, and not the token that opens it', async () => {
   const shop = await store(app)
   const query = vi.spyOn(app.services.database, 'query').mockRejectedValue(new Error('lost'))

@@ -36,7 +36,7 @@ test('what a form is sent as is what it was, names and files of any kind', async
   )
 })
 
-test('as other programs write it: words before it, blanks, encoded names, nothing in a part', async () => {
+test('as other programs write it: words before it, blanks, encoded names, names without quotes, nothing in a part', async () => {
   const text = [
     'words before it\r\n--x  \r\ncontent-disposition:form-data ;  NAME="a"\r\n\r\n\r\n',
     part(
@@ -45,6 +45,8 @@ test('as other programs write it: words before it, blanks, encoded names, nothin
     ),
     part('X-More: 1\r\nContent-Disposition: form-data; name="c"; filename=""', '-x\r\n--'),
     field('say %22hi%22', '\r\n--'),
+    part('Content-Disposition: form-data; name=d', '2'),
+    part("Content-Disposition: form-data; name=e; filename=e.png; filename*=utf-8''e.png", '3'),
     '--x--\r\nand after',
   ].join('')
   expect(await plain(read(text))).toEqual([
@@ -52,6 +54,8 @@ test('as other programs write it: words before it, blanks, encoded names, nothin
     ['b', 'fotó.png', 'image/png', Buffer.from('1')],
     ['c', '', 'text/plain', Buffer.from('-x\r\n--')],
     ['say "hi"', '\r\n--'],
+    ['d', '2'],
+    ['e', 'e.png', 'text/plain', Buffer.from('3')],
   ])
 })
 
@@ -59,6 +63,7 @@ test.each([
   ['nothing', ''],
   ['no end', field('a', '1')],
   ['no name', `${part('Content-Disposition: form-data', '1')}--x--`],
+  ['a name without its end', `${part('Content-Disposition: form-data; name="a', '1')}--x--`],
   ['no headers', '--x\r\n\r\n1\r\n--x--'],
   ['headers without end', `--x\r\n${'a: b\r\n'.repeat(2000)}\r\n1\r\n--x--`],
   [

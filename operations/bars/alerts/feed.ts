@@ -3,6 +3,7 @@ import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { spanText } from '#runtime/values/localized'
 import { publicName, someone } from '#runtime/values/public-name'
+import { initialOf, isSeen } from '#runtime/values/signs'
 import { renderText, type Values } from '#runtime/values/variables'
 import { inWords } from '#runtime/values/wording'
 import { enabledAlerts } from './alerts.ts'
@@ -137,9 +138,9 @@ export function shownName(
   { nameFormat }: Pick<AlertContent, 'nameFormat'>,
   locale: string,
 ): string {
-  const first = publicName(name)?.split(/\s+/)[0]
+  const first = publicName(name)?.split(/\s+/).find(isSeen)
   if (!first || nameFormat === 'hidden') return someone(locale)
-  return nameFormat === 'initial' ? `${[...first][0]!.toUpperCase()}.` : first
+  return nameFormat === 'initial' ? initialOf(first) : first
 }
 
 const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { connections, days, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type PushedPerson, peopleAtOnce } from '#runtime/ports/mailing-list/port'
+import { mailproviderPush } from '../handles.ts'
 
 export interface Pushable {
   id: string
@@ -55,15 +56,16 @@ export async function recordPushed(
 ): Promise<void> {
   const now = ctx.now()
   const rows = people.map(({ id, pushed, revision }) => ({ id, pushed, revision }))
-  await ctx.db
+  const hasLeft = sql<boolean>`(s.status = 'unsubscribed' and s.email is not null and r.pushed in ('added', 'updated'))`
+  const written = await ctx.db
     .updateTable('newsletter_subscribers as s')
     .from(recordset(types, rows))
     .set({
       mailprovider_status: sql`r.pushed`,
       mailprovider_synced_at: now,
       pushed_revision: sql`r.revision`,
-      // Changed meanwhile: still due.
-      push_due: sql<boolean>`s.push_due and s.revision > r.revision`,
+      // Changed meanwhile: still due. Who left here while they were pushed is taken off there.
+      push_due: sql<boolean>`${hasLeft} or (s.push_due and s.revision > r.revision)`,
       push_claim: null,
       status: sql<string>`case when r.pushed = 'unsubscribed' then 'unsubscribed' else s.status end`,
       unsubscribed_at: sql<Date>`case when r.pushed = 'unsubscribed' and s.status = 'subscribed'
@@ -72,7 +74,10 @@ export async function recordPushed(
     })
     .whereRef('s.id', '=', 'r.id')
     .where('s.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
+    .returning(['s.id', hasLeft.as('has_left')])
     .execute()
+  const left = written.find((row) => row.has_left)
+  if (left) await ctx.queue(mailproviderPush, { subscriberId: left.id })
 }
 
 const claimMs = 120_000

@@ -33,18 +33,8 @@ export async function ensureContact(
   const known = await findByKey(ctx, key)
   if (known) {
     const name = profileName ?? known.profile_name
-    if (known.phone !== phone || known.profile_name !== name) {
-      await ctx.db
-        .updateTable('contacts')
-        .set({
-          phone,
-          profile_name: name,
-          search_text: foundBy({ ...known, profile_name: name }),
-          updated_at: now,
-        })
-        .where('id', '=', known.id)
-        .execute()
-    }
+    if (known.phone !== phone || known.profile_name !== name)
+      await takeOver(ctx, known.id, phone, profileName)
     return { id: known.id, isNew: false }
   }
   const orderName = await nameOnOrder(ctx, key)
@@ -68,6 +58,25 @@ export async function ensureContact(
   return { id: (await findByKey(ctx, key))!.id, isNew: false }
 }
 
+/** What they are found by is made of names that others write at the same time: of the row as it is once it is held. */
+async function takeOver(ctx: Context, id: string, phone: string, profileName: string | null): Promise<void> {
+  const held = await holdNames(ctx, id).executeTakeFirst()
+  if (!held) return
+  const profile_name = profileName ?? held.profile_name
+  await ctx.db
+    .updateTable('contacts')
+    .set({ phone, profile_name, search_text: foundBy({ ...held, profile_name }), updated_at: ctx.now() })
+    .where('id', '=', id)
+    .execute()
+}
+
+const holdNames = (ctx: Context, id: string) =>
+  ctx.db
+    .selectFrom('contacts')
+    .select(['given_name', 'profile_name', 'order_name'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+
 const findByKey = (ctx: Context, key: string) =>
   ctx.db
     .selectFrom('contacts')
@@ -87,15 +96,18 @@ async function nameOnOrder(ctx: Context, key: string): Promise<string | null> {
   return row?.customer_name ?? null
 }
 
-/** Names a contact by hand; null goes back to their own. False when it was so already. */
-export async function giveName(ctx: Context, id: string, name: string | null): Promise<boolean> {
-  const contact = await ctx.db
-    .selectFrom('contacts')
-    .select(['given_name', 'profile_name', 'order_name'])
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
-  if (contact.given_name === name) return false
+/**
+ * Names a contact by hand; null goes back to their own. False when it was so already. `onlyIfNone`: a name that they have
+ * stays.
+ */
+export async function giveName(
+  ctx: Context,
+  id: string,
+  name: string | null,
+  { onlyIfNone = false } = {},
+): Promise<boolean> {
+  const contact = await holdNames(ctx, id).executeTakeFirstOrThrow()
+  if (contact.given_name === name || (onlyIfNone && contact.given_name !== null)) return false
   await ctx.db
     .updateTable('contacts')
     .set({
@@ -172,7 +184,8 @@ export async function nameFromAddressBook(
 ): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(phone))
   if (!contact || contact.given_name !== null || name === null) return
-  if (!(await giveName(ctx, contact.id, nameOf(name)))) return
+  // The merchant may be naming them at this very moment: what they wrote stays.
+  if (!(await giveName(ctx, contact.id, nameOf(name), { onlyIfNone: true }))) return
   await ctx.db
     .updateTable('conversations')
     .set({ updated_at: ctx.now() })

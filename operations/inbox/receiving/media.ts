@@ -1,5 +1,6 @@
 /** Files that contacts sent: fetched from the provider into our storage, where they stay. */
 import { Readable } from 'node:stream'
+import { sql } from 'kysely'
 import { routeOfType } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -59,8 +60,7 @@ async function keep(
   })
   const stored = await ctx.adapters.storage.head(key)
   await ctx.transaction(async (tx) => {
-    await files.setUses(tx, `inbox-message:${messageId}`, [{ url, purpose, field: 'media' }])
-    await writeMedia(tx, messageId, {
+    const isKept = await writeMedia(tx, messageId, {
       ...media,
       key,
       url,
@@ -69,6 +69,8 @@ async function keep(
       size: stored?.size ?? fetched.size,
       status: 'ready',
     })
+    // Otherwise nobody uses the file, and it goes by itself.
+    if (isKept) await files.setUses(tx, `inbox-message:${messageId}`, [{ url, purpose, field: 'media' }])
   })
 }
 
@@ -105,10 +107,14 @@ async function pendingMedia(ctx: Context, messageId: string): Promise<MediaRow |
   return media?.status === 'pending' ? media : null
 }
 
-async function writeMedia(ctx: Context, messageId: string, media: MediaRow): Promise<void> {
-  await ctx.db
+/** False where the message is gone, or was taken back while its file was on the way: it shows none then. */
+async function writeMedia(ctx: Context, messageId: string, media: MediaRow): Promise<boolean> {
+  const written = await ctx.db
     .updateTable('inbox_messages')
     .set({ media: JSON.stringify(media), updated_at: ctx.now() })
     .where('id', '=', messageId)
-    .execute()
+    .where(sql<boolean>`media ->> 'status' = 'pending'`)
+    .returning('id')
+    .executeTakeFirst()
+  return written !== undefined
 }

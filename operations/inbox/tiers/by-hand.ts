@@ -9,6 +9,8 @@ import { showTiers } from './tiers.ts'
 /** A key sets the contact's tier by hand; null takes that away and computes the automatic one at once. */
 export async function setTier(ctx: Context, conversationId: string, tier: string | null): Promise<void> {
   const { contactId } = await contactOf(ctx, conversationId)
+  // Whoever saves the tiers holds it: one that they take away is given to nobody meanwhile.
+  if (tier !== null) await ctx.lockStore()
   const contact = await ctx.db
     .selectFrom('contacts')
     .select(['id', 'tier', 'tier_source'])

@@ -4,7 +4,7 @@ import { cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { addDays, localDay } from '#runtime/values/days'
+import { daysOf, localDay } from '#runtime/values/days'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
@@ -82,15 +82,13 @@ export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agent
     used,
     remaining: Math.max(0, limit - used),
     bindings: paired,
-    byDay: daysOf(ctx, cycle).map((date) => ({ date, requests: byDate.get(date) ?? 0 })),
+    byDay: daysOfCycle(ctx, cycle).map((date) => ({ date, requests: byDate.get(date) ?? 0 })),
   }
 }
 
-/** Every local day from the cycle's start to today. */
-function daysOf(ctx: Context, { startsAt }: cycles.Cycle): string[] {
+/** Every local day of the cycle, to today. */
+function daysOfCycle(ctx: Context, { startsAt, endsAt }: cycles.Cycle): string[] {
   const { timezone } = ctx.store
-  const today = localDay(ctx.now(), timezone)
-  const days: string[] = []
-  for (let day = localDay(startsAt, timezone); day <= today; day = addDays(day, 1)) days.push(day)
-  return days
+  const last = Math.min(ctx.clock.ms(), endsAt.getTime() - 1)
+  return daysOf({ startDate: localDay(startsAt, timezone), endDate: localDay(new Date(last), timezone) })
 }

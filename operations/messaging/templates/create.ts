@@ -2,7 +2,7 @@
 
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/template-port'
 import { pagesOf } from '#runtime/ports/pages'
@@ -44,7 +44,6 @@ export async function createTemplate(
     // It counts no more: nothing was made, or it was there already.
     await ctx.db.deleteFrom('message_template_creations').where('id', '=', creation).execute()
     if (error instanceof Refused) throw refuse('bad_request', `The provider refused it: ${error.message}`)
-    if (isDuplicate(error)) throw nameTaken(content)
     throw error
   }
 }
@@ -155,7 +154,7 @@ async function insertTemplate(
 ): Promise<number> {
   const now = tx.now()
   const isReviewed = status !== 'pending'
-  const { id } = await tx.db
+  const made = await tx.db
     .insertInto('message_templates')
     .values({
       provider_id: providerId,
@@ -170,8 +169,10 @@ async function insertTemplate(
       created_at: now,
       updated_at: now,
     })
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  const { id } = made ?? (await takeSynced(tx, content, providerId, handedInAt))
   await tx.db
     .deleteFrom('message_template_names')
     .where('name', '=', content.name)
@@ -180,4 +181,22 @@ async function insertTemplate(
   const url = content.header?.mediaUrl
   if (url) await files.setUses(tx, templateOwner(id), headerUses(url))
   return id
+}
+
+/** A sync that ran while the provider's answer was on its way has found it there: it is the one that was asked for. */
+async function takeSynced(
+  tx: Context,
+  content: TemplateContent,
+  providerId: string,
+  handedInAt: Date,
+): Promise<{ id: number }> {
+  const synced = await tx.db
+    .updateTable('message_templates')
+    .set({ ...contentColumns(content), submitted_at: handedInAt, updated_at: tx.now() })
+    .where('provider_id', '=', providerId)
+    .where('submitted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  if (!synced) throw nameTaken(content)
+  return synced
 }

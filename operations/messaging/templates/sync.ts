@@ -92,8 +92,7 @@ async function compare(
   for (const template of theirs) {
     const row = byProviderId.get(template.providerId) ?? byName.get(nameKey(template))
     if (!row) {
-      await addTemplate(tx, template)
-      result.added += 1
+      result[(await addTemplate(tx, template)) ? 'added' : 'unchanged'] += 1
       continue
     }
     seen.add(row.id)
@@ -161,10 +160,11 @@ async function takeOver(
   return isOther || isSmall || moved || recategorised
 }
 
-async function addTemplate(tx: Context, template: ProviderTemplate): Promise<void> {
+/** False: whoever has it handed in has just written it down. */
+async function addTemplate(tx: Context, template: ProviderTemplate): Promise<boolean> {
   const { status, rejectionReason, pausedUntil, quality, providerId } = template
   const now = tx.now()
-  await tx.db
+  const added = await tx.db
     .insertInto('message_templates')
     .values({
       provider_id: providerId,
@@ -180,10 +180,14 @@ async function addTemplate(tx: Context, template: ProviderTemplate): Promise<voi
       created_at: now,
       updated_at: now,
     })
-    .execute()
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!added) return false
   await tx.db
     .deleteFrom('message_template_names')
     .where('name', '=', template.name)
     .where('language', '=', template.language)
     .execute()
+  return true
 }

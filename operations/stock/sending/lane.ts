@@ -85,13 +85,20 @@ export type Result =
   /** Certainly not accepted: tried again a little later. */
   | { is: 'later' }
 
+/** Said of one that is in hand, by `unsubscribed`. */
+export const leftMeanwhile: Reason = 'unsubscribed'
+
 /** Where an alert stands then. */
 export function after(ctx: Context, row: Alert, result: Result): Alert {
   const idle = { ...row, calledAt: null }
+  const isTriedAgain = result.is === 'later' || result.is === 'back'
+  // They left while it was being handed over, which came to nothing.
+  if (isTriedAgain && row.code === leftMeanwhile) return { ...idle, status: 'cancelled', reservationId: null }
   if (result.is === 'later') return idle
   if (result.is === 'back') return { ...idle, status: 'waiting', reservationId: null }
   if (result.is === 'cancelled')
     return { ...idle, status: 'cancelled', code: result.code, reservationId: null }
   const { text } = result
-  return { ...outbox.fated(ctx, alerts, row, result), ...(text === undefined ? {} : { text }) }
+  const ended = row.code === leftMeanwhile ? { ...row, code: null } : row
+  return { ...outbox.fated(ctx, alerts, ended, result), ...(text === undefined ? {} : { text }) }
 }

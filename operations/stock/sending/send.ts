@@ -6,7 +6,7 @@ import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Live, readLive } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
-import { type Alert, after, alerts as lane, type Result } from './lane.ts'
+import { type Alert, after, alerts as lane, leftMeanwhile, type Result } from './lane.ts'
 import { judge, latestMs } from './leaving.ts'
 import { findWay, mayLeave, type Way } from './means.ts'
 import { alertMail, messageContent, valuesOf } from './render.ts'
@@ -136,7 +136,8 @@ class Run {
     const deadAt = later(at, outbox.deadAfterMs)
     if (now < deadAt) return deadAt
     const lost: Result = { is: 'lost', at }
-    if (alert.channel === 'email' || knowsKeys) return this.#isOver(alert) ? lost : null
+    const isOver = this.#isOver(alert) || alert.code === leftMeanwhile
+    if (alert.channel === 'email' || knowsKeys) return isOver ? lost : null
     const lostAt = later(at, outbox.lostAfterMs)
     return now < lostAt ? lostAt : lost
   }

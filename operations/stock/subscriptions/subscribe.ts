@@ -182,8 +182,14 @@ export async function pushToList(ctx: Context, subscriptionId: string): Promise<
 /** Whoever follows the link of an alert waits for nothing more by email. `subject`: a subscription. */
 export async function unsubscribed(ctx: Context, subject: string): Promise<void> {
   const now = ctx.now()
-  await ctx.db
+  const theirs = ctx.db
     .updateTable('stock_subscriptions')
+    .where('deleted_at', 'is', null)
+    .where('channel', '=', 'email')
+    .where('contact_key', '=', (eb) =>
+      eb.selectFrom('stock_subscriptions as s').select('s.contact_key').where('s.id', '=', subject),
+    )
+  await theirs
     .set({
       status: 'cancelled',
       reason: 'unsubscribed',
@@ -198,10 +204,7 @@ export async function unsubscribed(ctx: Context, subject: string): Promise<void>
         eb.and([eb('status', '=', 'sending'), eb('called_at', 'is', null)]),
       ]),
     )
-    .where('deleted_at', 'is', null)
-    .where('channel', '=', 'email')
-    .where('contact_key', '=', (eb) =>
-      eb.selectFrom('stock_subscriptions as s').select('s.contact_key').where('s.id', '=', subject),
-    )
     .execute()
+  // Being handed over at this moment: where the mail server does not take it, it is not tried again.
+  await theirs.set({ reason: 'unsubscribed', updated_at: now }).where('status', '=', 'sending').execute()
 }

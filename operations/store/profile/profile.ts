@@ -1,9 +1,8 @@
 /** Changes of a store's profile and settings. */
 
-import { sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { refuse, sqlState } from '#runtime/errors'
+import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { parsePhone } from '#runtime/values/phone'
 import { changedHours, type StoredHours } from '../conversions/attribution-hours.ts'
@@ -11,6 +10,7 @@ import { type FileUse, setUses } from '../files/uses.ts'
 import { conversionDaysRebuild } from '../handles.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from '../preferences.ts'
 import { readStore } from './json.ts'
+import { requireKnownZone } from './locality.ts'
 import { type SplitPatch, splitPatch } from './patch.ts'
 import { selectConnection } from './stores.ts'
 
@@ -47,7 +47,7 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     Object.entries(change).filter(([column, value]) => value !== current[column as keyof typeof current]),
   )
   if (Object.keys(changed).length === 0) return readStore(ctx)
-  if (changed.timezone !== undefined) await requireKnownZone(ctx, change.timezone!)
+  if (changed.timezone !== undefined) await requireKnownZone(ctx.db, change.timezone!)
   await ctx.db
     .updateTable('stores')
     .set({ ...changed, updated_at: ctx.now() })
@@ -100,14 +100,4 @@ function preferencesChange(stored: JsonObject, { known, preferences }: SplitPatc
   if (isSameJson(next, stored)) return {}
   checkPreferences(next)
   return { preferences: JSON.stringify(next) }
-}
-
-/** What JavaScript knows as a zone must be one to the database too, which counts the days. */
-async function requireKnownZone(ctx: Context, timezone: string): Promise<void> {
-  try {
-    await ctx.db.selectNoFrom(sql`timezone(${timezone}, ${ctx.now()}::timestamptz)`.as('local')).execute()
-  } catch (error) {
-    if (sqlState(error) !== '22023') throw error
-    throw refuse('bad_request', `timezone: ${timezone} is not known here: use one such as America/Sao_Paulo`)
-  }
 }

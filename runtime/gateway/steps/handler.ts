@@ -63,7 +63,7 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
     const isReadInside = wanted?.readers.every((reader) => !reader.calls)
     return finish(isReadInside ? ctx.guarded((tx) => matchOrRefuse(call, tx, wanted!)) : ctx)
   }
-  // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
+  // With If-Match a row that changes after it was compared fails the write, which is compared anew.
   return ctx.transaction(finish, wanted ? 'repeatable read' : undefined)
 }
 

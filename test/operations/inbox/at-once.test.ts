@@ -16,6 +16,7 @@ import removeMember from '#operations/store/team/api/remove-member'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 import type { Answer, Person } from '#test/support/store'
+import { untilWaiting } from '#test/support/waits'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -115,23 +116,46 @@ describe('two of the team at once', () => {
     expect(again.status).toBe(200)
   })
 
-  test('pin the fiftieth: the 51st is refused', async () => {
+  /** A shop with 49 pinned conversations and two more. */
+  async function nearlyPinned() {
     const other = await inboxShop(app)
     for (let n = 0; n < 51; n += 1) await other.callback({ phone: numbered(n), text: 'Oi' })
     await app.drainJobs()
     const { body } = await other.call(listConversations, { query: { limit: 100 } })
-    const keep = (conversationId: string, pinned = true) =>
-      other.call(pin, { params: { id: conversationId }, body: { pinned } })
     const ids: string[] = body.data.map((each: { id: string }) => each.id)
     await (await other.context()).db
       .updateTable('conversations')
       .set({ pinned_at: app.clock.now() })
       .where('id', 'in', ids.slice(0, 49))
       .execute()
-    expect(statuses(await Promise.all(ids.slice(49).map((each) => keep(each))))).toEqual([200, 409])
-    const { body: pinned } = await other.call(listConversations, { query: { pinned: true } })
-    expect(pinned.total).toBe(50)
+    const keep = (conversationId: string, pinned = true, headers: Record<string, string> = {}) =>
+      other.call(pin, { params: { id: conversationId }, body: { pinned }, headers })
+    const pinned = async () =>
+      (await other.call(listConversations, { query: { pinned: true } })).body.total as number
+    return { other, ids, last: ids.slice(49), keep, pinned }
+  }
+
+  test('pin the fiftieth: the 51st is refused', async () => {
+    const { ids, last, keep, pinned } = await nearlyPinned()
+    expect(statuses(await Promise.all(last.map((each) => keep(each))))).toEqual([200, 409])
+    expect(await pinned()).toBe(50)
     expect((await keep(ids[0]!, false)).body).toMatchObject({ pinned: false, pinnedAt: null })
+  })
+
+  test('pin the fiftieth, each as it was read: the 51st is refused, since there are 50', async () => {
+    const { other, last, keep, pinned } = await nearlyPinned()
+    const tags = await Promise.all(last.map(async (each) => (await keep(each, false)).headers.get('etag')!))
+    const ctx = await other.context()
+    let both: Promise<Answer[]> | undefined
+    await ctx.transaction(async (tx) => {
+      await tx.lockStore()
+      both = Promise.all(last.map((each, at) => keep(each, true, { 'if-match': tags[at]! })))
+      await untilWaiting(app, 2)
+    })
+    const answers = await both!
+    expect(statuses(answers)).toEqual([200, 409])
+    expect(answers.find(({ status }) => status === 409)!.body.error.message).toContain('50 conversations')
+    expect(await pinned()).toBe(50)
   })
 
   test('assign it to who is being removed from the team: it is nobody’s in the end', async () => {

@@ -8,7 +8,7 @@ export async function barePicture(file) {
   return parts ? new Blob(parts, { type: file.type }) : file
 }
 
-/** Null for what is none of the three, or is not whole. */
+/** Null for what is none of the three. Of one that breaks off browsers show the beginning: that is as public. */
 export function partsOf(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return ofJpeg(bytes)
   if (textAt(bytes, 0, 8) === '\x89PNG\r\n\x1a\n') return ofPng(bytes)
@@ -23,17 +23,15 @@ function ofJpeg(bytes) {
   const parts = [bytes.subarray(0, 2)]
   let orientation = 1
   for (let at = 2; at + 4 <= bytes.length; ) {
-    if (bytes[at] !== 0xff) return null
     const marker = bytes[at + 1]
-    if (marker === 0xff) {
+    // What is no segment is passed over, as browsers do.
+    if (bytes[at] !== 0xff || marker === 0xff || isAlone(marker)) {
       at += 1
       continue
     }
     if (marker === 0xda) {
-      const end = endOfJpeg(bytes, at)
-      if (end === null) return null
       if (orientation > 1) parts.splice(1, 0, exifOf(orientation))
-      return [...parts, bytes.subarray(at, end)]
+      return [...parts, bytes.subarray(at, endOfJpeg(bytes, at))]
     }
     const end = at + 2 + bytes[at + 2] * 256 + bytes[at + 3]
     const segment = bytes.subarray(at, end)
@@ -47,16 +45,19 @@ function ofJpeg(bytes) {
   return null
 }
 
-/** Behind its last mark: pictures that come to be seen step by step have several scans. */
+/** A mark without a length, or none. */
+const isAlone = (marker) => marker <= 1 || (marker >= 0xd0 && marker <= 0xd7)
+
+/** Behind its last mark, or all: pictures that come to be seen step by step have several scans. */
 function endOfJpeg(bytes, from) {
   for (let at = from; at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at)) {
     const marker = bytes[at + 1]
     if (marker === 0xd9) return at + 2
     if (marker === 0xff) at += 1
-    else if (marker === 0 || (marker >= 0xd0 && marker <= 0xd7)) at += 2
+    else if (isAlone(marker)) at += 2
     else at += 2 + bytes[at + 2] * 256 + bytes[at + 3]
   }
-  return null
+  return bytes.length
 }
 
 function ofPng(bytes) {
@@ -64,12 +65,31 @@ function ofPng(bytes) {
   for (let at = 8; at + 12 <= bytes.length; ) {
     const end = at + 12 + viewOf(bytes).getUint32(at)
     const kind = textAt(bytes, at + 4, 4)
-    if (end > bytes.length) return null
+    const orientation = kind === 'eXIf' ? orientationIn(bytes.subarray(at + 8, end)) : 1
+    if (orientation > 1) parts.push(pngChunkOf('eXIf', tiffOf(orientation)))
     if (!['eXIf', 'tEXt', 'zTXt', 'iTXt', 'tIME'].includes(kind)) parts.push(bytes.subarray(at, end))
-    if (kind === 'IEND') return parts
+    if (kind === 'IEND') break
     at = end
   }
-  return null
+  return parts
+}
+
+function pngChunkOf(kind, content) {
+  const chunk = new Uint8Array(12 + content.length)
+  viewOf(chunk).setUint32(0, content.length)
+  chunk.set(Array.from(kind, letterCode), 4)
+  chunk.set(content, 8)
+  viewOf(chunk).setUint32(8 + content.length, crcOf(chunk.subarray(4, -4)))
+  return chunk
+}
+
+function crcOf(bytes) {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return ~crc >>> 0
 }
 
 function ofWebp(bytes) {
@@ -80,9 +100,8 @@ function ofWebp(bytes) {
     const kind = textAt(bytes, at, 4)
     const size = viewOf(bytes).getUint32(at + 4, true)
     const end = at + 8 + size + (size % 2)
-    if (at + 8 + size > whole) return null
     if (kind === 'EXIF') orientation = orientationIn(bytes.subarray(at + 8, end))
-    else if (kind !== 'XMP ') parts.push(bytes.slice(at, end))
+    else if (kind !== 'XMP ') parts.push(bytes.slice(at, Math.min(end, whole)))
     at = end
   }
   const upright = orientation > 1 ? [chunkOf('EXIF', tiffOf(orientation))] : []

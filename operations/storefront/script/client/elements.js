@@ -305,24 +305,23 @@ export const exact = (amount) => Math.round(amount * 10_000) / 10_000
 
 /**
  * The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total,
- * unitPrice? }], discounts? }`, `unitPrice` before discounts.
+ * unitPrice? }], discounts? }`, `unitPrice` before discounts, which says the total before them where nothing else does.
  * `isForeign`: in another currency than `currency`, whose amounts say nothing of it.
  */
 export function useCart(currency) {
   const told = useTold('storefront:cart', 'storefrontCart')
   if (!told) return null
-  const { total, totalBeforeDiscounts, items } = told
-  return {
-    ...told,
-    isForeign: Boolean(told.currency && told.currency !== currency),
-    total: amountOf(total),
-    totalBeforeDiscounts: amountOf(totalBeforeDiscounts),
-    items: (items ?? []).map((each) => ({
-      ...named(each),
-      total: amountOf(each.total),
-      unitPrice: amountOf(each.unitPrice),
-    })),
-  }
+  const total = amountOf(told.total)
+  const items = (told.items ?? []).map((each) => ({
+    ...named(each),
+    total: amountOf(each.total),
+    unitPrice: amountOf(each.unitPrice),
+  }))
+  const off = items.map(({ unitPrice, quantity = 1, total }) => unitPrice * quantity - total)
+  const before = off.reduce((sum, each) => (each > 0 ? exact(sum + each) : sum), total ?? 0)
+  const totalBeforeDiscounts = amountOf(told.totalBeforeDiscounts) ?? before
+  const isForeign = Boolean(told.currency && told.currency !== currency)
+  return { ...told, isForeign, total, totalBeforeDiscounts, items }
 }
 
 /**

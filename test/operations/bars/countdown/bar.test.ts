@@ -149,6 +149,7 @@ describe('the countdown bar', () => {
     ['countdown.endLocal', { countdown: { endLocal: '2027-02-30T10:00' } }],
     ['countdown.startLocal', on({ startLocal: '2027-01-01T10:00', endLocal: '2027-01-01T10:00' })],
     ['countdown.timezone', { countdown: { timezone: 'Mars/Base' } }],
+    ['countdown.timezone', { countdown: { timezone: 'BST' } }],
     ['countdown.endedText', { countdown: { afterEnd: 'text' } }],
     ['countdown.endedText', { countdown: { afterEnd: 'text', endedText: '' } }],
     ['countdown.text', { countdown: { text: '{{clock}}' } }],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { mailproviderPull } from '#operations/capture/handles'
 import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
@@ -266,6 +266,32 @@ describe('who leaves', () => {
     expect((await members(shop)).sort()).toEqual(['ana@example.com', 'bia@example.com'])
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'subscribed', mailprovider_status: 'updated' })
   })
+
+  test.each(['when they are new', 'when they are pushed again'])(
+    'here while they are being pushed, %s, is taken off there',
+    async (when) => {
+      const isNew = when === 'when they are new'
+      const shop = await pushedShop(...(isNew ? [] : ['ana']))
+      if (isNew) await add(shop, [{ email: 'ana@example.com' }])
+      const port = app.services.adapters.mailingList.sandbox!
+      const push = port.upsertSubscribers.bind(port)
+      const spy = vi.spyOn(port, 'upsertSubscribers').mockImplementationOnce(async (...given) => {
+        const answers = await push(...given)
+        await leave(shop, 'ana')
+        return answers
+      })
+      expect((await sync(shop, { mode: 'all' })).status).toBe(202)
+      await app.drainJobs()
+      expect(spy).toHaveBeenCalledOnce()
+      spy.mockRestore()
+      expect(await members(shop)).toEqual([])
+      expect(await rowOf(shop, 'ana')).toMatchObject({
+        status: 'unsubscribed',
+        mailprovider_status: null,
+        push_due: false,
+      })
+    },
+  )
 
   test('here, while the provider is down, is taken off once it is back', async () => {
     const shop = await pushedShop('ana')

@@ -162,6 +162,33 @@ describe('creating', () => {
     expect(answers.map((each) => each.status).sort()).toEqual([201, 409])
   })
 
+  test('found by a sync while the answer is on its way: it is the one that was asked for', async () => {
+    const shop = await officialShop()
+    const bytes = Buffer.from('a picture')
+    const file = { fileName: 'a.png', contentType: 'image/png', size: bytes.length }
+    const upload = (await shop.call(uploadHeaderMedia, { body: file })).body
+    await app.fetch(
+      new Request(upload.uploadUrl, { method: upload.method, headers: upload.headers, body: bytes }),
+      { ip: '127.0.0.1' },
+    )
+    const handIn = sandbox.createTemplate.bind(sandbox)
+    const spy = vi.spyOn(sandbox, 'createTemplate').mockImplementationOnce(async (...given) => {
+      const made = await handIn(...given)
+      expect((await shop.call(syncTemplates)).body).toMatchObject({ added: 1 })
+      return made
+    })
+    const header = { type: 'image', mediaUrl: upload.fileUrl }
+    const made = await create(shop, { header })
+    spy.mockRestore()
+    expect([made.status, made.body.header]).toEqual([201, { ...header, text: null }])
+    expect((await shop.call(listTemplates)).body.total).toBe(1)
+    // Its picture is its own: nothing else keeps it.
+    const uses = app.database.root.selectFrom('file_uses').select('owner').where('store_id', '=', shop.id)
+    expect(await uses.execute()).toEqual([{ owner: `message-template:${made.body.id}` }])
+    expect((await shop.call(syncTemplates)).body).toMatchObject({ added: 0, unchanged: 1 })
+    expect((await create(shop)).status).toBe(409)
+  })
+
   test('without an official number 409, and the list is empty', async () => {
     const shop = await store(app)
     expect((await create(shop)).status).toBe(409)

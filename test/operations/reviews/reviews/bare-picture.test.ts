@@ -87,11 +87,21 @@ test.each([true, false])(
   },
 )
 
-test('a JPEG that is upright says nothing of it, one that breaks off is left as it is', () => {
+test('a JPEG that is upright says nothing of it; what is no picture is left as it is', () => {
   const whole = Buffer.concat([start, exif(1), quantisation, scan, end])
   expect(bare(whole)).toEqual(Buffer.concat([start, quantisation, scan, end]))
-  expect(bare(whole.subarray(0, -2))).toBeNull()
+  expect(bare(Buffer.concat([start, exif(1), quantisation]))).toBeNull()
   expect(bare(Buffer.from('<svg>'))).toBeNull()
+})
+
+test('a JPEG without its end, or with what stands between its segments, is shown: its notes go too', () => {
+  const broken = Buffer.concat([start, exif(1), quantisation, scan])
+  expect(bare(broken)).toEqual(Buffer.concat([start, quantisation, scan]))
+  expect(bare(broken.subarray(0, -3))).toEqual(Buffer.concat([start, quantisation, scan]).subarray(0, -3))
+  const between = Buffer.of(0, 0, 0xff, 0, 0xff, 1, 0xff, 0xd0)
+  expect(bare(Buffer.concat([start, exif(1), between, quantisation, scan, end]))).toEqual(
+    Buffer.concat([start, quantisation, scan, end]),
+  )
 })
 
 function chunk(kind: string, content: Buffer): Buffer {
@@ -109,6 +119,12 @@ test('of a PNG its texts go', () => {
   const colours = chunk('iCCP', Buffer.from('colours'))
   const whole = Buffer.concat([signature, first, ...told, colours, last, Buffer.from(secret)])
   expect(bare(whole)).toEqual(Buffer.concat([signature, first, colours, last]))
+  const turned = bare(Buffer.concat([signature, first, chunk('eXIf', tiff(6, true)), last]))!
+  const upright = Buffer.from('4d4d002a0000000800010112000300000001000600000000' + '0000', 'hex')
+  expect(turned).toEqual(Buffer.concat([signature, first, chunk('eXIf', upright), last]))
+  const seen = chunk('IDAT', Buffer.from('what is seen'))
+  const broken = Buffer.concat([signature, first, ...told, seen.subarray(0, -5)])
+  expect(bare(broken)).toEqual(Buffer.concat([signature, first, seen.subarray(0, -5)]))
 })
 
 const little = (kind: string, content: Buffer): Buffer => {
@@ -128,6 +144,9 @@ test('of a WebP its notes go, and it does not say that there are any', () => {
   const upright = Buffer.from('4d4d002a0000000800010112000300000001000800000000' + '0000', 'hex')
   expect(turned).toEqual(webp(extended(8), picture, little('EXIF', upright)))
   expect(bare(webp(picture))).toEqual(webp(picture))
+  const broken = webp(extended(0x0c), ...notes, picture).subarray(0, -3)
+  expect(bare(broken)!.toString('latin1')).not.toContain(secret)
+  expect(bare(broken)!.subarray(12)).toEqual(webp(extended(0), picture).subarray(12, -3))
 })
 
 test('whatever the bytes, it ends and throws nothing', () => {
@@ -153,14 +172,18 @@ test.skipIf(!hasChromium)(
         canvas.getContext('2d').fillRect(0, 0, 20, 20); return canvas.toDataURL('${type}') })()`,
       )) as string
       const plain = Buffer.from(drawn.split(',')[1]!, 'base64')
-      const given =
-        type === 'image/jpeg' ? Buffer.concat([plain.subarray(0, 2), exif(6), plain.subarray(2)]) : plain
+      const turnedBy: Record<string, [at: number, notes: Buffer]> = {
+        'image/jpeg': [2, exif(6)],
+        'image/png': [33, chunk('eXIf', tiff(6, true))],
+      }
+      const [at, notes] = turnedBy[type] ?? [0, Buffer.alloc(0)]
+      const given = Buffer.concat([plain.subarray(0, at), notes, plain.subarray(at)])
       const sizeOf = (bytes: Buffer): Promise<unknown> =>
         page.evaluate(
           `(async () => { const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (each) => each.charCodeAt(0))
           const { width, height } = await createImageBitmap(new Blob([bytes], { type: '${type}' })); return [width, height] })()`,
         )
-      const wanted = type === 'image/jpeg' ? [20, 40] : [40, 20]
+      const wanted = type in turnedBy ? [20, 40] : [40, 20]
       expect([type, await sizeOf(given), await sizeOf(bare(given)!)]).toEqual([type, wanted, wanted])
     }
   },

@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import { unsubscribes } from '#operations/capture/door'
 import { runWave } from '#operations/stock/sending/waves'
 import getSettings from '#operations/stock/settings/api/get-settings'
 import deleteSubscription from '#operations/stock/subscriptions/api/delete-subscription'
+import { Throttled } from '#runtime/ports/errors'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
@@ -201,6 +202,43 @@ describe('a wave', () => {
     await later(hour + 15 * 60_000)
     const gone = (await shop.all()).slice(-3)
     expect(gone.map((row) => [row.status, row.reason])).toEqual(Array(3).fill(['cancelled', 'product-gone']))
+  })
+})
+
+describe('who unsubscribes while their alert is being handed over', () => {
+  const { mail } = app.services.adapters
+  /** The shopper leaves by the link of an earlier alert, and the mail server then ends as said. */
+  async function leftMeanwhile(shop: StockShop, ends: 'busy' | 'taken'): Promise<void> {
+    await shop.ask({ email: mailOf(1) })
+    const [row] = await shop.all()
+    const link = new URL(unsubscribes.link(await shop.context(), 'stock', row.id))
+    const send = mail.send.bind(mail)
+    const spy = vi.spyOn(mail, 'send').mockImplementationOnce(async (message) => {
+      const left = await visit(shop, `/unsubscribe${link.search}`, { body: {} })
+      expect(left.body).toEqual({ status: 'unsubscribed' })
+      if (ends === 'busy') throw new Throttled(60_000)
+      return send(message)
+    })
+    await shop.restock(5)
+    await later(2 * hour)
+    expect(spy).toHaveBeenCalledOnce()
+    spy.mockRestore()
+  }
+
+  test('is not written to again where the mail server did not take it', async () => {
+    const shop = await stockShop(app, { connection: null })
+    await leftMeanwhile(shop, 'busy')
+    expect(await sentTo(shop)).toEqual([])
+    expect(await shop.all()).toMatchObject([{ status: 'cancelled', reason: 'unsubscribed', sentAt: null }])
+    await shop.restock(0)
+    expect((await shop.ask({ email: mailOf(1) })).status).toBe(201)
+  })
+
+  test('has got it where it was taken', async () => {
+    const shop = await stockShop(app, { connection: null })
+    await leftMeanwhile(shop, 'taken')
+    expect(await sentTo(shop)).toEqual([mailOf(1)])
+    expect(await shop.all()).toMatchObject([{ status: 'sent', reason: null }])
   })
 })
 

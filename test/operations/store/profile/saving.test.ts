@@ -247,6 +247,8 @@ describe('PATCH /store', () => {
     [{ timezone: 'Mars/Base' }, 'timezone: Mars/Base is no time zone'],
     [{ timezone: '+03:00' }, 'timezone: +03:00 is no time zone'],
     [{ timezone: 'america/sao_paulo' }, 'timezone: america/sao_paulo is no time zone'],
+    [{ timezone: 'ART' }, 'timezone: ART is no time zone'],
+    [{ timezone: 'cet' }, 'timezone: cet is no time zone'],
     [{ timezone: null }, 'timezone: must not be null'],
     [{ locale: 'en_US' }, 'locale: en_US is no language tag'],
     [{ logoUrl: 'http://example.com/a.png' }, 'logoUrl: must be an https address'],

@@ -1,0 +1,26 @@
+/**
+ * Two transactions that cannot both hold as they are: they wait for each other, or one has read what the other has changed
+ * since. The database ends one with all that it did, and it is run anew: whoever asked did nothing wrong, and what a job
+ * writes down of messages that have left must not be lost by it.
+ */
+import type { Logger } from 'pino'
+import { sqlState } from '#runtime/errors'
+
+const deadlockDetected = '40P01'
+const serializationFailure = '40001'
+/** A deadlock is found after a second. Of many who compare what they have read (`If-Match`), one holds in each round. */
+const triesAtMost: Readonly<Record<string, number>> = { [deadlockDetected]: 4, [serializationFailure]: 12 }
+
+/** `run`: one whole transaction, of which nothing holds where it throws. */
+export async function untilItHolds<T>(log: Logger, run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      const state = sqlState(error)
+      if (tries >= (triesAtMost[state ?? ''] ?? 0)) throw error
+      if (state === deadlockDetected)
+        log.warn({ err: error, tries }, 'two transactions waited for each other: this one begins anew')
+    }
+  }
+}
