@@ -77,7 +77,7 @@ function ofPng(bytes) {
 function pngChunkOf(kind, content) {
   const chunk = new Uint8Array(12 + content.length)
   viewOf(chunk).setUint32(0, content.length)
-  chunk.set(Array.from(kind, letterCode), 4)
+  chunk.set(codesOf(kind), 4)
   chunk.set(content, 8)
   viewOf(chunk).setUint32(8 + content.length, crcOf(chunk.subarray(4, -4)))
   return chunk
