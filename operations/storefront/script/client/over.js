@@ -32,7 +32,8 @@ export function useTold(host, name, box, more = 0) {
     const watch = new ResizeObserver(([{ target }]) =>
       around.style.setProperty(told, `${target.offsetHeight + more}px`),
     )
-    watch.observe(box.current)
+    // With its padding, which is what others tell it.
+    watch.observe(box.current, { box: 'border-box' })
     return () => {
       watch.disconnect()
       around.style.removeProperty(told)

@@ -255,8 +255,11 @@ const sameAs = (tag, { placement }) =>
 
 /** A corner is of what holds the picture, though a theme never needed to say so. */
 function holdCorner(made, within) {
-  const isCorner = made.getAttribute('placement') === 'corner'
-  if (isCorner && !within.contains(made.offsetParent)) made.parentElement.style.position = 'relative'
+  if (made.getAttribute('placement') !== 'corner') return
+  let holder = made.parentElement
+  while (holder && holder !== within && !holder.querySelector('img, picture, video'))
+    holder = holder.parentElement
+  if (holder && !holder.contains(made.offsetParent)) holder.style.position = 'relative'
 }
 
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
@@ -270,7 +273,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const spot = spots[name]
   if (!spot) return
   const found = findFirst(document.documentElement, name, spot.in)
-  if (found) holdCorner(put(tag, found.at, found.side ?? spot.side, attributes, rank), found.at)
+  if (found) holdCorner(put(tag, found.at, found.side ?? spot.side, attributes, rank), document.body)
 }
 
 function placeOnCards(tag, name, attributes, rank, productId) {

@@ -58,6 +58,7 @@ describe.skipIf(!hasChromium)('a theme', { timeout: 60_000 }, () => {
     expect(own.x).toBeGreaterThan(its.x)
     expect(own.x + own.width).toBeLessThanOrEqual(its.x + its.width)
     expect(own.y).toBeGreaterThan(its.y)
+    expect(own.y + own.height).toBeLessThan(its.y + its.height)
   })
 
   test.each(['Tab', 'Shift+Tab'])(

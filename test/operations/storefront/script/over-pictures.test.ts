@@ -19,7 +19,12 @@ const overlapping = `(() => {
   const pairs = its.flatMap(([said, one], at) => its.slice(at + 1).flatMap(([other, two]) =>
     one.left < two.right && two.left < one.right && one.top < two.bottom - 0.5 && two.top < one.bottom - 0.5
       ? [said + ' and ' + other] : []))
-  return { pairs, count: its.length }
+  const pictures = [...document.querySelectorAll('.gallery > :is(img, .nothing), [data-product-id] .image > *')]
+    .map((each) => each.getBoundingClientRect())
+  const beside = its
+    .filter(([, box]) => !pictures.some((one) => one.left <= box.left && box.right <= one.right && one.top <= box.top && box.bottom <= one.bottom))
+    .map(([said]) => said)
+  return { pairs, beside, count: its.length }
 })()`
 
 test.skipIf(!hasChromium).each([1280, 390])(
@@ -47,7 +52,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
           const pictures = path === '' ? 2 : 1
           await expect
             .poll(() => page.evaluate(overlapping), { timeout: 10_000 })
-            .toEqual({ pairs: [], count: pictures * (withStickers ? 6 : 2) })
+            .toEqual({ pairs: [], beside: [], count: pictures * (withStickers ? 6 : 2) })
         }
       }
     }
