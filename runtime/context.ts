@@ -198,7 +198,9 @@ export class Context {
    */
   async transaction<T>(fn: (ctx: Context) => Promise<T>, isolationLevel?: 'repeatable read'): Promise<T> {
     if (this.#transaction) return fn(this)
-    const { result, afterCommit } = await untilItHolds(this.log, () => this.#transact(fn, isolationLevel))
+    const { result, afterCommit } = await untilItHolds(this.log, this.store.id, () =>
+      this.#transact(fn, isolationLevel),
+    )
     for (const act of afterCommit) await act()
     return result
   }

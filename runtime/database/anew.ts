@@ -8,19 +8,43 @@ import { sqlState } from '#runtime/errors'
 
 const deadlockDetected = '40P01'
 const serializationFailure = '40001'
-/** A deadlock is found after a second. Of many who compare what they have read (`If-Match`), one holds in each round. */
+/** A deadlock is found after a second. Of those who compare what they have read (`If-Match`), one holds in each round. */
 const triesAtMost: Readonly<Record<string, number>> = { [deadlockDetected]: 4, [serializationFailure]: 12 }
 
-/** `run`: one whole transaction, of which nothing holds where it throws. */
-export async function untilItHolds<T>(log: Logger, run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await run()
-    } catch (error) {
-      const state = sqlState(error)
-      if (tries >= (triesAtMost[state ?? ''] ?? 0)) throw error
-      if (state === deadlockDetected)
-        log.warn({ err: error, tries }, 'two transactions waited for each other: this one begins anew')
+/** `run`: one whole transaction of a store, of which nothing holds where it throws. */
+export async function untilItHolds<T>(log: Logger, storeId: string, run: () => Promise<T>): Promise<T> {
+  let endTurn: (() => void) | null = null
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await run()
+      } catch (error) {
+        const state = sqlState(error)
+        if (tries >= (triesAtMost[state ?? ''] ?? 0)) throw error
+        if (state === deadlockDetected)
+          log.warn({ err: error, tries }, 'two transactions waited for each other: this one begins anew')
+        else endTurn ??= await turnOf(storeId)
+      }
     }
+  } finally {
+    endTurn?.()
+  }
+}
+
+/** Each store's last turn: it resolves once that has ended. */
+const turns = new Map<string, Promise<void>>()
+
+/**
+ * Those of a store that begin anew do so one after the other: of many at once all but one would be ended again and again,
+ * until they are told that something has changed which has not. Answers what ends the turn.
+ */
+async function turnOf(storeId: string): Promise<() => void> {
+  const before = turns.get(storeId)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  turns.set(storeId, promise)
+  await before
+  return () => {
+    if (turns.get(storeId) === promise) turns.delete(storeId)
+    resolve()
   }
 }

@@ -1,10 +1,14 @@
-/** Transactions that wait for each other: the database ends one, and it begins anew. */
+/** Transactions that cannot both hold: the database ends one, and it begins anew. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Context } from '#runtime/context'
 import { untilItHolds } from '#runtime/database/anew'
-import { sqlState } from '#runtime/errors'
+import { refuse, sqlState } from '#runtime/errors'
+import { operation, section } from '#runtime/operation'
+import { loadedOperation } from '#runtime/registry/registry'
+import { object, z } from '#runtime/schema'
 import { silentLog } from '#runtime/server/log'
-import { testApp } from '#test/support/app'
+import { testApp, wholeRegistry } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -83,10 +87,112 @@ describe('two that lock the same rows the other way round', () => {
 test('who is ended time and again is told of it in the end', async () => {
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
   let runs = 0
-  const always = untilItHolds(silentLog(), async () => {
+  const always = untilItHolds(silentLog(), 'a store', async () => {
     runs += 1
     throw deadlock
   })
   expect(sqlState(await always.catch((error: unknown) => error))).toBe('40P01')
   expect(runs).toBe(4)
+})
+
+test('of many of a store that compare what they read, each holds', async () => {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  const emails = Array.from({ length: 40 }, (_none, n) => `shopper-${n}@example.com`)
+  const written = emails.map((email) =>
+    ctx.transaction(async (tx) => {
+      await tx.db.selectFrom('email_unsubscribes').select('email').where('email', '=', email).execute()
+      await tx.lockStore()
+      await tx.db
+        .insertInto('email_unsubscribes')
+        .values({ email, topic: 'test', created_at: tx.now() })
+        .execute()
+    }, 'repeatable read'),
+  )
+  expect((await Promise.allSettled(written)).filter(({ status }) => status === 'rejected')).toEqual([])
+  expect(await ctx.db.selectFrom('email_unsubscribes').select('email').execute()).toHaveLength(40)
+})
+
+describe('a write that is ended at its commit', () => {
+  /** What its runs do before that, in their order; after the last of them it holds. */
+  let acts: ((ctx: Context) => Promise<void> | void)[] = []
+  let runs = 0
+  async function handler(ctx: Context): Promise<void> {
+    const act = acts[runs]
+    runs += 1
+    await act?.(ctx)
+  }
+  const endedLater = (ctx: Context): void =>
+    ctx.closeWith(async () => {
+      await ctx.run(`do $$ begin raise exception 'ended' using errcode = '40001'; end $$`, [])
+    })
+  const said = { readOnly: false, scopes: [], refuses: { conflict: 'It is another by now' } } as const
+  const change = operation({
+    ...said,
+    method: 'PUT',
+    path: '/made-up/thing',
+    description: 'Change a thing.',
+    answer: { status: 200, body: object({ id: z.string() }) },
+    etag: true,
+    handler: (ctx) => handler(ctx).then(() => ({ id: 'thing' })),
+  })
+  const remove = operation({
+    ...said,
+    method: 'DELETE',
+    path: '/made-up/thing',
+    description: 'Delete a thing.',
+    answer: { status: 204 },
+    handler,
+  })
+  async function opened(requestTimeoutMs = 30_000) {
+    const registry = await wholeRegistry()
+    const made = section({ title: 'Made up', description: 'Not there.', position: 99, order: [] })
+    const own = [change, remove].map((each, at) => loadedOperation(`made-up-${at}.ts`, made, each))
+    const other = await testApp(
+      { requestTimeoutMs },
+      {
+        registry: {
+          ...registry,
+          operations: [...registry.operations, ...own],
+          sections: [...registry.sections, made],
+        },
+      },
+    )
+    return store(other)
+  }
+
+  test.each([change, remove])('says nothing of what does not hold', async (op) => {
+    const shop = await opened()
+    runs = 0
+    acts = [
+      endedLater,
+      () => {
+        throw refuse('conflict', 'It is another by now')
+      },
+    ]
+    const answer = await shop.call(op)
+    expect([answer.status, answer.body.error.message]).toEqual([409, 'It is another by now'])
+    expect(answer.headers.get('content-type')).toContain('application/json')
+    expect(answer.headers.get('etag')).toBeNull()
+    expect(runs).toBe(2)
+  })
+
+  test('begins no more once its request was answered that it took too long', async () => {
+    const shop = await opened(300)
+    runs = 0
+    let answered = () => {}
+    const isAnswered = new Promise<void>((resolve) => {
+      answered = resolve
+    })
+    acts = [
+      async () => {
+        await isAnswered
+        throw Object.assign(new Error('ended'), { code: '40001' })
+      },
+    ]
+    expect((await shop.call(change)).status).toBe(503)
+    answered()
+    await wait(100)
+    expect(runs).toBe(1)
+  })
 })

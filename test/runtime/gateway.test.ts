@@ -171,6 +171,15 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit-limit')).toBe('3')
   })
 
+  test('what is refused for its address is kept by nobody for others', async () => {
+    const limited = await testApp({ rateLimitIp: 1 }, { shared: true })
+    const read = () => limited.fetch(new Request(url('/openapi.json')), { ip: '10.0.0.1' })
+    const [first, second] = [await read(), await read()]
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
+    expect([second.status, second.headers.get('cache-control')]).toEqual([429, 'no-store'])
+    expect(second.headers.get('etag')).toBeNull()
+  })
+
   // The embedded database has one process, which counts by itself.
   const isServer = process.env.TEST_DATABASE_URL !== undefined
   test.skipIf(!isServer)('of a burst of writes over two instances none past the limit is done', async () => {

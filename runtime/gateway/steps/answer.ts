@@ -11,7 +11,8 @@ export function toAnswer(call: Call, result: unknown): Answer {
   const { spec } = call.operation!
   const body = textOf(result)
   if (call.gateway.strict) requireDeclaredAnswer(call, body)
-  const headers = call.headers
+  // Its own: where the write is undone, or comes to be refused, nothing is said of it.
+  const headers = { ...call.headers }
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
   if (spec.etag) headers.etag = etagOf(body, identityOf(result, movesOf(spec.answer.body!)))
   if (!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body)) {

@@ -44,11 +44,15 @@ const handled = ({ operation, request, query, body }: Call, ctx: Context): Promi
 async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   const { spec } = call.operation!
   const wanted = ifMatchOf(call)
+  // Whoever was told that it failed may send it again. What has called a provider by now is told by its key.
+  const requireInTime = (within: Context): void => {
+    if (call.isLate && within.inTransaction) throw tooLate(call.gateway.deadline)
+  }
   const finish = async (within: Context): Promise<Answer> => {
+    requireInTime(within) // it may begin anew
     if (wanted) await matchOrRefuse(call, within, wanted)
     const answer = toAnswer(call, await handled(call, within))
-    // Whoever was told that it failed may send it again. What has called a provider by now is told by its key.
-    if (call.isLate && within.inTransaction) throw tooLate(call.gateway.deadline)
+    requireInTime(within)
     const { claim } = call
     if (claim) {
       const stored = { ...answer, headers: ownHeaders(answer) }
