@@ -3,6 +3,7 @@
  * since. The database ends one with all that it did, and it is run anew: whoever asked did nothing wrong, and what a job
  * writes down of messages that have left must not be lost by it.
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { sqlState } from '#runtime/errors'
 
@@ -31,6 +32,9 @@ export async function untilItHolds<T>(log: Logger, storeId: string, run: () => P
   }
 }
 
+/** Who waits longer goes beside them: what one of them hangs at must not hold up the others. */
+const turnWithinMs = 5000
+
 /** Each store's last turn: it resolves once that has ended. */
 const turns = new Map<string, Promise<void>>()
 
@@ -42,7 +46,12 @@ async function turnOf(storeId: string): Promise<() => void> {
   const before = turns.get(storeId)
   const { promise, resolve } = Promise.withResolvers<void>()
   turns.set(storeId, promise)
-  await before
+  if (before) {
+    const ending = new AbortController()
+    const late = wait(turnWithinMs, undefined, { signal: ending.signal, ref: false }).catch(() => undefined)
+    await Promise.race([before, late])
+    ending.abort()
+  }
   return () => {
     if (turns.get(storeId) === promise) turns.delete(storeId)
     resolve()
