@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { inCents, percentageOf } from '#runtime/database/sql'
 import * as money from '#runtime/values/money'
-import { amountFaults } from '#scripts/checks/amounts'
+import { amountFaults } from '#scripts/checks/values/amounts'
 import { freshDatabase } from '#test/support/app'
 
 const root = mkdtempSync(join(tmpdir(), 'amounts-'))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Packed, packedAnswer } from '#runtime/http/packed'
 import { withoutEnd, withoutStart } from '#runtime/values/ends'
-import { patternFaults } from '#scripts/checks/patterns'
+import { patternFaults } from '#scripts/checks/values/patterns'
 
 const root = mkdtempSync(join(tmpdir(), 'patterns-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

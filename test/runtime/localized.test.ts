@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { dayText, moneyOnPage, moneyText, numberText, spanText } from '#runtime/values/localized'
-import { formatFaults } from '#scripts/checks/formats'
+import { formatFaults } from '#scripts/checks/values/formats'
 
 test('money, numbers, days and spans', () => {
   expect(moneyText('1234.5', 'BRL', 'pt-BR')).toBe('R$ 1.234,50')

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { firstInstantOf } from '#runtime/database/days'
 import { addDays, localDay } from '#runtime/values/days'
 import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
-import { dayEdgeFaults } from '#scripts/checks/day-edges'
+import { dayEdgeFaults } from '#scripts/checks/values/day-edges'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()

@@ -1,21 +1,22 @@
 /** The rules that files are read for, in two halves that take about as long. */
-import { amountFaults } from '../amounts.ts'
+
 import { clockFaults } from '../clocks.ts'
 import { sameBodyFaults } from '../copies.ts'
-import { dayEdgeFaults } from '../day-edges.ts'
-import { formatFaults } from '../formats.ts'
 import { identityFaults } from '../identity.ts'
 import { importFaults } from '../imports.ts'
 import { loopFaults } from '../loops.ts'
 import { noticeFaults } from '../notices.ts'
 import { nullFaults } from '../nulls.ts'
-import { patternFaults } from '../patterns.ts'
 import { roomFaults } from '../rooms.ts'
 import { rowFaults } from '../rows.ts'
 import { ruleFaults } from '../rules.ts'
 import { stateFaults } from '../state.ts'
 import { tableFaults } from '../tables.ts'
 import { testFaults } from '../tests.ts'
+import { amountFaults } from '../values/amounts.ts'
+import { dayEdgeFaults } from '../values/day-edges.ts'
+import { formatFaults } from '../values/formats.ts'
+import { patternFaults } from '../values/patterns.ts'
 
 export const halves = [
   [clockFaults, ruleFaults, sameBodyFaults, roomFaults, testFaults],

@@ -6,7 +6,7 @@
 import { analyse } from 'scslre'
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
-import { type Exception, faultsOf } from './source.ts'
+import { type Exception, faultsOf } from '../source.ts'
 
 const wrongOf = (pattern: string): string => `tries ${pattern} in each way to share a run`
 
@@ -47,7 +47,7 @@ export const patternFaults = (root: string, exceptions = allowed): Promise<Fault
     suspicious: /\/.*[*+,]/,
     leaves: (file) => file.startsWith('db/migrations/'),
     exceptions,
-    listedIn: 'scripts/checks/patterns.ts',
+    listedIn: 'scripts/checks/values/patterns.ts',
     wrongOf: (node) => {
       if (!ts.isRegularExpressionLiteral(node)) return []
       const { text } = node

@@ -1,6 +1,6 @@
 /** Where a local day begins is asked in one place of each language: a midnight may come twice, or never. */
 import type { Fault } from '#runtime/registry/checks'
-import { calledOf, type Exception, faultsOf, isText } from './source.ts'
+import { calledOf, type Exception, faultsOf, isText } from '../source.ts'
 
 const [place, sqlPlace] = ['runtime/values/wall-clock.ts', 'runtime/database/days.ts']
 const wrong = "finds a day's edge by Luxon's days"
@@ -21,7 +21,7 @@ export const dayEdgeFaults = (root: string, exceptions = others): Promise<Fault[
     suspicious: /startOf\(|endOf\(|hasSame\(|timestamp at time zone/,
     leaves: (file) => file === sqlPlace,
     exceptions,
-    listedIn: 'scripts/checks/day-edges.ts',
+    listedIn: 'scripts/checks/values/day-edges.ts',
     wrongOf(node) {
       if (ofLuxon.includes(calledOf(node) ?? '')) {
         return [{ wrong, remedy: `take firstInstantOn or instantsOf of ${place}` }]

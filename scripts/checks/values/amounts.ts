@@ -5,13 +5,13 @@
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
 import * as money from '#runtime/values/money'
-import { calledOf, type Exception, faultsOf, isText } from './source.ts'
+import { calledOf, type Exception, faultsOf, isText } from '../source.ts'
 
 const rounds = 'rounds to hundredths by itself'
 const writes = 'writes an amount by itself (toFixed)'
 const inSql = 'rounds to hundredths in SQL by itself'
 const inEngine =
-  'reckon in whole cents, with #runtime/money; what is no money is listed in scripts/checks/amounts.ts'
+  'reckon in whole cents, with #runtime/money; what is no money is listed in scripts/checks/values/amounts.ts'
 
 const aRating = 'an average of stars, not money'
 const aChance = 'a chance in per cent, not money'
@@ -37,7 +37,7 @@ export const amountFaults = (root: string, exceptions = notMoney): Promise<Fault
     suspicious: new RegExp(`Math\\.|toFixed|round|numeric|trunc|\\b(?:${[...own].join('|')})\\b`, 'i'),
     leaves: (file) => places.includes(file) || file.startsWith('db/migrations/'),
     exceptions,
-    listedIn: 'scripts/checks/amounts.ts',
+    listedIn: 'scripts/checks/values/amounts.ts',
     wrongOf: (node) => [...wrongsOf(node)],
   })
 

@@ -1,7 +1,7 @@
 /** What a locale writes its own way is written in one place, `runtime/values/localized.ts`, which keeps the formatters. */
 import ts from 'typescript'
 import type { Fault } from '#runtime/registry/checks'
-import { type Exception, faultsOf } from './source.ts'
+import { type Exception, faultsOf } from '../source.ts'
 
 const place = 'runtime/values/localized.ts'
 const wrong = 'makes a formatter of its own'
@@ -20,7 +20,7 @@ export const formatFaults = (root: string, exceptions = others): Promise<Fault[]
     suspicious: /\bIntl\.\w*Format\b/,
     leaves: (file) => file === place,
     exceptions,
-    listedIn: 'scripts/checks/formats.ts',
+    listedIn: 'scripts/checks/values/formats.ts',
     wrongOf: (node) => (isMaking(node) ? [{ wrong, remedy: `take what ${place} has, or add to it` }] : []),
   })
 
