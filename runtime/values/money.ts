@@ -91,9 +91,13 @@ export function percentOf(part: bigint, whole: bigint, decimals: 0 | 1 | 2): num
 export const firstUnits = (cents: bigint, units: number, of: number): bigint =>
   of <= 0 ? 0n : halfUp(cents * BigInt(units), BigInt(of))
 
+/** What units side by side come to, counted from 0: from one to before another. */
+export const unitsBetween = (cents: bigint, from: number, to: number, of: number): bigint =>
+  firstUnits(cents, to, of) - firstUnits(cents, from, of)
+
 /** What one unit of a line comes to, counted from 0. */
 export const unitShare = (cents: bigint, unit: number, of: number): bigint =>
-  firstUnits(cents, unit + 1, of) - firstUnits(cents, unit, of)
+  unitsBetween(cents, unit, unit + 1, of)
 
 /** What units of a line come to, by their places: counted by runs, as a line may have a million. */
 export function unitsWorth(cents: bigint, units: readonly number[], of: number): bigint {
@@ -102,7 +106,7 @@ export function unitsWorth(cents: bigint, units: readonly number[], of: number):
   for (let at = 1; at <= units.length; at += 1) {
     const last = units[at - 1]!
     if (units[at] === last + 1) continue
-    sum += firstUnits(cents, last + 1, of) - firstUnits(cents, units[first]!, of)
+    sum += unitsBetween(cents, units[first]!, last + 1, of)
     first = at
   }
   return sum

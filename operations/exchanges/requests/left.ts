@@ -93,11 +93,7 @@ function lineMoneyLeft(
   const cents = amounts.toCents(total)
   const worth = (units: readonly number[]): bigint => amounts.unitsWorth(cents, units, Math.max(1, quantity))
   const worthOfAlone = amounts.sumOf(
-    alone.map(
-      ([from, to]) =>
-        amounts.firstUnits(cents, to, Math.max(1, quantity)) -
-        amounts.firstUnits(cents, from, Math.max(1, quantity)),
-    ),
+    alone.map(([from, to]) => amounts.unitsBetween(cents, from, to, Math.max(1, quantity))),
   )
   const back = holds.flatMap(({ isCompleted, units, back: many }) =>
     isCompleted ? units.slice(0, many) : [],

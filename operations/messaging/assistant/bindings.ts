@@ -4,7 +4,7 @@ import { cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { daysOf, localDay } from '#runtime/values/days'
+import { addDays, daysOf, localDay } from '#runtime/values/days'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
@@ -86,9 +86,13 @@ export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agent
   }
 }
 
-/** Every local day of the cycle, to today. */
-function daysOfCycle(ctx: Context, { startsAt, endsAt }: cycles.Cycle): string[] {
-  const { timezone } = ctx.store
-  const last = Math.min(ctx.clock.ms(), endsAt.getTime() - 1)
-  return daysOf({ startDate: localDay(startsAt, timezone), endDate: localDay(new Date(last), timezone) })
+/** More than any cycle has: of a trial that ended long ago the first are told. */
+const daysAtMost = 366
+
+/** Every local day from the cycle's start to today. */
+function daysOfCycle(ctx: Context, { startsAt }: cycles.Cycle): string[] {
+  const startDate = localDay(startsAt, ctx.store.timezone)
+  const today = localDay(ctx.now(), ctx.store.timezone)
+  const last = addDays(startDate, daysAtMost - 1)
+  return daysOf({ startDate, endDate: today < last ? today : last })
 }

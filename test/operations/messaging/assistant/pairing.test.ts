@@ -297,15 +297,16 @@ describe('a paired phone', () => {
     const { byDay } = (await shop.call(getUsage)).body as { byDay: { date: string }[] }
     expect(byDay).toHaveLength(22)
     expect([byDay[0], byDay.at(-1)]).toMatchObject([{ date: '2027-08-20' }, { date: '2027-09-10' }])
-    // Of a trial that is over they are those of the trial, years later too.
+    // Of a trial that is over they go on to today, for a year at most.
     await app.database.root
       .updateTable('subscriptions')
       .set({ plan_id: 'trial', trial_ends_at: new Date('2027-09-03T15:00:00.000Z') })
       .where('store_id', '=', shop.id)
       .execute()
+    expect((await shop.call(getUsage)).body.byDay.at(-1).date).toBe('2027-09-10')
     await app.setClock('2031-09-10T03:30:00.000Z')
     const over = (await shop.call(getUsage)).body
-    expect([over.byDay.length, over.byDay.at(-1).date]).toEqual([15, '2027-09-03'])
+    expect([over.byDay.length, over.byDay.at(-1).date]).toEqual([366, '2028-08-19'])
     await app.setClock(before)
   })
 
