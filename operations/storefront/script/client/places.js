@@ -253,13 +253,18 @@ export function place(tag, wanted, rank, productId) {
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
-/** A corner is of what holds the picture, though a theme never needed to say so. */
+/**
+ * A corner is of what holds the picture, though a theme never needed to say so. A link in a line has no corner of its own;
+ * and what a theme has placed itself, if only once it is shown, stays as it is.
+ */
 function holdCorner(made, within) {
   if (made.getAttribute('placement') !== 'corner') return
+  const isHolder = (each) =>
+    !/^(inline|contents)$/.test(getComputedStyle(each).display) && each.querySelector('img, picture, video')
   let holder = made.parentElement
-  while (holder && holder !== within && !holder.querySelector('img, picture, video'))
-    holder = holder.parentElement
-  if (holder && !holder.contains(made.offsetParent)) holder.style.position = 'relative'
+  while (holder && holder !== within && !isHolder(holder)) holder = holder.parentElement
+  if (!holder || holder === document.body || holder.contains(made.offsetParent)) return
+  if (getComputedStyle(holder).position === 'static') holder.style.position = 'relative'
 }
 
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
@@ -273,7 +278,10 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const spot = spots[name]
   if (!spot) return
   const found = findFirst(document.documentElement, name, spot.in)
-  if (found) holdCorner(put(tag, found.at, found.side ?? spot.side, attributes, rank), document.body)
+  if (!found) return
+  const made = put(tag, found.at, found.side ?? spot.side, attributes, rank)
+  // A gallery's pictures may come later than this.
+  holdCorner(made, made.closest(spots.gallery.in.join()) ?? document.body)
 }
 
 function placeOnCards(tag, name, attributes, rank, productId) {

@@ -12,7 +12,9 @@ import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
 
-async function themed(css: string): Promise<{ page: Page; faults: string[] }> {
+const picture = '<img src="https://cdn.example.com/a.png" width="300" height="200" alt="">'
+
+async function themed(css: string, gallery = picture): Promise<{ page: Page; faults: string[] }> {
   const shop = await connectedStore(app, { locale: 'en' })
   await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
   const actions = [{ type: 'link', label: 'Offers', target: '/offers' }]
@@ -29,7 +31,7 @@ async function themed(css: string): Promise<{ page: Page; faults: string[] }> {
   const html = `<!doctype html><html><head><title>Mug</title><link rel="icon" href="data:,"><style>${css}</style>
     <script async data-page="product" data-product-id="1001" src="${url}/storefront/${shop.publicId}/loader.js"></script>
     </head><body><main><h1>Mug</h1><div class="product-gallery" style="width: 300px">
-    <img src="https://cdn.example.com/a.png" width="300" height="200" alt=""></div>
+    ${gallery}</div>
     <div class="tab"><form class="product-form"></form></div>
     <button id="shop" onclick="this.textContent = 'pressed'">Buy</button>
     ${'<p style="margin: 0"><a href="/more" style="display: block; height: 30px">More</a></p>'.repeat(60)}</main></body></html>`
@@ -60,6 +62,39 @@ describe.skipIf(!hasChromium)('a theme', { timeout: 60_000 }, () => {
     expect(own.y).toBeGreaterThan(its.y)
     expect(own.y + own.height).toBeLessThan(its.y + its.height)
   })
+
+  const mark = '<div data-store-spot="gallery"></div>'
+  test.each([
+    ['has its picture later', '', ''],
+    ['has its picture later than a mark', '', mark],
+    ['has picture and mark in a link', '', `<a href="#big">${picture}${mark}</a>`],
+    [
+      'is hidden at first',
+      '.product-gallery { position: absolute; top: 300px; left: 400px } .product-gallery:not(.shown) { display: none }',
+      picture,
+    ],
+  ])(
+    'whose gallery %s: it stays where it was placed, with the heart in its corner',
+    async (_, css, inside) => {
+      const { page } = await themed(css, inside)
+      const host = page.locator('store-wishlist-button')
+      await host.waitFor({ state: 'attached' })
+      const placed = await page.evaluate<string>(`(() => {
+      const gallery = document.querySelector('.product-gallery')
+      if (!gallery.querySelector('img')) gallery.insertAdjacentHTML('afterbegin', '${picture}')
+      gallery.classList.add('shown')
+      return getComputedStyle(gallery).position
+    })()`)
+      expect(placed).toBe(css ? 'absolute' : 'relative')
+      const heart = host.getByRole('button')
+      await heart.waitFor()
+      const [own, its] = [(await heart.boundingBox())!, (await page.locator('main img').boundingBox())!]
+      expect(own.x).toBeGreaterThan(its.x + its.width / 2)
+      expect(own.x + own.width).toBeLessThanOrEqual(its.x + its.width)
+      expect(own.y).toBeGreaterThan(its.y)
+      expect(own.y + own.height).toBeLessThan(its.y + its.height)
+    },
+  )
 
   test.each(['Tab', 'Shift+Tab'])(
     'of many links: none that %s comes to lies below a bar of ours',
