@@ -43,6 +43,7 @@ interface SubscriptionsRow {
   agreement_amount: NullableNumeric
   agreement_since: NullableInstant
   agreement_changed_at: NullableInstant
+  followed_at: NullableInstant
   period_cost: NullableNumeric
   cancel_comment: string | null
   version: Generated<number>

@@ -146,6 +146,18 @@ async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow
   return saved
 }
 
+const followedAgainMs = 24 * 3_600_000
+
+/** All that the provider told until then is known. Written once a day: an hour more or less costs nothing. */
+export async function followed(ctx: Context, at: Date): Promise<void> {
+  const before = new Date(at.getTime() - followedAgainMs)
+  await ctx.db
+    .updateTable('subscriptions')
+    .set({ followed_at: at })
+    .where((eb) => eb.or([eb('followed_at', 'is', null), eb('followed_at', '<=', before)]))
+    .execute()
+}
+
 const isCharged = ({ status }: SubscriptionRow): boolean => status === 'active' || status === 'past-due'
 
 /** Whether the provider would charge something else than what is next. */

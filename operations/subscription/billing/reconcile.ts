@@ -1,11 +1,12 @@
 /** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
-import { applyEvents, connections, events } from '#operations/store/door'
-import { type Context, SystemContext } from '#runtime/context'
+import { connections, takeEvents } from '#operations/store/door'
+import type { Context } from '#runtime/context'
 import { refuseForNow } from '#runtime/errors'
-import type { BillingEvent, BillingEventData, BillingPort } from '#runtime/ports/billing/port'
+import type { BillingEventData, BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
-import { lockRow, readRow } from '../rows.ts'
+import type { SubscriptionRow } from '../moves.ts'
+import { followed, lockRow, readRow } from '../rows.ts'
 import { finishCancel } from './cancel.ts'
 import { finishCharge } from './charge.ts'
 import { applyBillingEvent } from './events.ts'
@@ -131,40 +132,33 @@ const nothing: BillingEventData = {
   agreement: null,
 }
 
-/** The same events under the same keys. */
+/** The same events under the same keys, from where this was last done: however long ago. */
 async function fetchEvents(ctx: Context): Promise<void> {
-  const since = new Date(ctx.now().getTime() - looksBackMs)
-  for (const { provider, id } of await subjects(ctx)) {
+  const now = ctx.now()
+  const row = await readRow(ctx)
+  const since = new Date((row.followed_at ?? row.created_at).getTime() - looksBackMs)
+  for (const { provider, id } of await subjects(ctx, row, since)) {
     const { port } = await connections.billing(ctx, provider)
     const told = await known(() => port.eventsOf(id, { since }))
-    if (told && told.length > 0) await take(ctx, provider, told)
+    if (told) await takeEvents(ctx, 'billing', provider, told)
   }
-}
-
-async function take(ctx: Context, provider: string, told: readonly BillingEvent[]): Promise<void> {
-  const system = new SystemContext(ctx.services, ctx.log, ctx.actor.requestId)
-  const incoming = told.map((event) => ({ ...event, storeId: ctx.store.id }))
-  await events.accept(system, 'billing', provider, incoming)
-  await applyEvents(
-    system,
-    'billing',
-    provider,
-    told.map((event) => event.key),
-  )
+  await followed(ctx, now)
 }
 
 /** The agreement that holds, and checkouts that may have been paid. */
-async function subjects(ctx: Context): Promise<{ provider: string; id: string }[]> {
-  const row = await readRow(ctx)
-  const open = await ctx.db
+async function subjects(
+  ctx: Context,
+  { agreement_id: id, provider }: SubscriptionRow,
+  since: Date,
+): Promise<{ provider: string; id: string }[]> {
+  const unpaid = await ctx.db
     .selectFrom('checkouts')
     .select(['provider', 'provider_checkout_id'])
     .where('provider_checkout_id', 'is not', null)
     .where('status', '<>', 'approved')
-    .where('created_at', '>', new Date(ctx.now().getTime() - looksBackMs))
+    .where('created_at', '>', since)
     .execute()
-  const found = open.map((each) => ({ provider: each.provider, id: each.provider_checkout_id! }))
-  const { agreement_id: id, provider } = row
+  const found = unpaid.map((each) => ({ provider: each.provider, id: each.provider_checkout_id! }))
   return id && provider ? [{ provider, id }, ...found] : found
 }
 

@@ -1,5 +1,5 @@
 /** Tasks at the provider that follow from something else: tried until they are done, each safe to repeat. */
-import { connections } from '#operations/store/door'
+import { connections, takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
@@ -65,7 +65,8 @@ async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<vo
   const subject = task.key.slice(task.kind.length + 1)
   switch (task.kind as TaskKind) {
     case 'close-checkout':
-      return port.cancelCheckout(task.agreement_id)
+      await port.cancelCheckout(task.agreement_id)
+      return hearOut(ctx, port, task)
     case 'cancel-agreement':
       return port.cancelAgreement(task.agreement_id)
     case 'pause-agreement':
@@ -82,6 +83,15 @@ async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<vo
       await port.chargeNow(task.agreement_id, { amount, currency, reason, idempotencyKey: task.id })
     }
   }
+}
+
+/** Nothing new comes of a closed page. What had come may have been told to nobody, and no agreement leads to it. */
+async function hearOut(
+  ctx: Context,
+  port: BillingPort,
+  { provider, agreement_id: id }: IntentRow,
+): Promise<void> {
+  await takeEvents(ctx, 'billing', provider, await port.eventsOf(id, { since: new Date(0) }))
 }
 
 async function isStillOwed(ctx: Context, task: IntentRow): Promise<boolean> {

@@ -79,7 +79,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       mode: fc.constantFrom('up' as const, 'up' as const, 'down' as const, 'timeout' as const),
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Move>({ move: 'hold' }) },
+  { weight: 3, arbitrary: fc.constant<Move>({ move: 'hold' }) },
   {
     weight: 3,
     arbitrary: fc.record({

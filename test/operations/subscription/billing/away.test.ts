@@ -1,0 +1,84 @@
+/** What was paid while nobody listened, however long that was (subscription, rules 3 and 4): hooks are lost, we are away. */
+import { expect, test } from 'vitest'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import { reconcile } from '#operations/subscription/billing/reconcile'
+import { storesToReconcile, tick } from '#operations/subscription/billing/tick'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import { SystemContext } from '#runtime/context'
+import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import { testApp } from '#test/support/app'
+import { type Billed, billed, cards, dayMs, startAt } from '#test/support/subscriber'
+
+const app = await testApp()
+const system = new SystemContext(app.services, app.services.log, 'test')
+const sandbox = sandboxBillingOf(app.services.adapters.billing)
+
+/** The payer does it at the provider, whose hooks reach nobody. */
+async function paysUnheard(me: Billed, page: string): Promise<void> {
+  const form = { cardNumber: cards.good, holder: 'Olivia', expMonth: '12', expYear: '2089' }
+  await sandbox.pay(new URL(page).pathname.split('/').at(-1)!, form)
+  await loseHooks(me)
+}
+async function loseHooks(me: Billed): Promise<void> {
+  for await (const _ of sandbox.undelivered(me.shop.id));
+}
+/** All that the provider makes in the time; we do nothing. */
+async function awayFor(me: Billed, days: number): Promise<void> {
+  for (let day = 0; day < days; day += 1) {
+    await app.setClock(new Date(app.clock.ms() + dayMs))
+    while ((await sandbox.runDue()) > 0);
+  }
+  await loseHooks(me)
+}
+
+async function backAgain(): Promise<void> {
+  await tick(system, new AbortController().signal)
+  await app.drainJobs()
+}
+
+test('a page that was paid is found after any time: the merchant has what is charged for', async () => {
+  await startAt(app, '2026-11-01T00:00:00.000Z')
+  const me = await billed(app)
+  const { body } = await me.post(createPreapproval, { planId: 'growth' })
+  await paysUnheard(me, body.checkoutUrl)
+  await awayFor(me, 20)
+  expect((await me.read(getSubscription)).status).toBe('ended')
+  await backAgain()
+  expect(await me.read(getSubscription)).toMatchObject({
+    status: 'active',
+    planId: 'growth',
+    currentPeriodStart: '2026-11-01T00:00:00.000Z',
+    currentPeriodEnd: '2026-12-01T00:00:00.000Z',
+  })
+  expect(await me.payments()).toMatchObject([{ status: 'approved', amount: 249 }])
+})
+
+test('a page whose provider does not answer is asked about until it does', async () => {
+  await startAt(app, '2026-11-01T00:00:00.000Z')
+  const me = await billed(app)
+  const { body } = await me.post(createPreapproval, { planId: 'growth' })
+  await paysUnheard(me, body.checkoutUrl)
+  await me.mode('down')
+  await app.setClock(new Date(app.clock.ms() + 2 * dayMs))
+  await tick(system, new AbortController().signal)
+  // Whatever became of the job: the hour's look comes to the store.
+  await app.database.query('delete from pgboss.job where name = $1', ['billing-reconcile'])
+  await me.mode('up')
+  const stores = await storesToReconcile(system).execute()
+  expect(stores.map((each) => each.store_id)).toContain(me.shop.id)
+  await reconcile(await me.shop.context())
+  expect((await me.read(getSubscription)).status).toBe('active')
+})
+
+test('renewals of months are found, each once', async () => {
+  await startAt(app, '2026-11-01T00:00:00.000Z')
+  const me = await billed(app)
+  await me.subscribe({ planId: 'growth' })
+  await awayFor(me, 70)
+  await backAgain()
+  expect(await me.read(getSubscription)).toMatchObject({
+    status: 'active',
+    currentPeriodEnd: '2027-02-01T00:00:00.000Z',
+  })
+  expect((await me.payments()).map((each) => each.status)).toEqual(['approved', 'approved', 'approved'])
+})
