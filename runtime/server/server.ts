@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { finishMs, stopMs } from '#db/deadlines'
+import { zonesApart } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
 import { Refusal, refuse } from '#runtime/errors'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
@@ -97,6 +98,9 @@ export async function startServer(
   prepareOpenApi(app.registry).catch((error) =>
     log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
   )
+  if (app.services.database.kind === 'postgres') {
+    tellOfZones(app.services).catch((error) => log.warn({ err: error }, 'zones could not be compared'))
+  }
 
   const letGo = async (): Promise<void> => {
     const late = setTimeout(() => server.closeAllConnections(), finishMs)
@@ -128,6 +132,17 @@ export async function startServer(
     return stopping
   }
   return { app, server, url, stop }
+}
+
+/** An operator alone can mend it, and nothing fails: a day of such a store would begin at another hour than its own. */
+async function tellOfZones({ database, clock, log }: App['services']): Promise<void> {
+  const { apart, missing } = await zonesApart(database.root, clock.now())
+  if (apart.length === 0 && missing.length === 0) return
+  log.warn(
+    { apart, missing },
+    "The database's time zones are not the server's: days of stores there are counted by other clocks, or fail. " +
+      "Update the tzdata of the database's machine (or Node), then restart the database",
+  )
 }
 
 /** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
