@@ -26,6 +26,8 @@ const idleSweepMs = 100
 /** A caller that asked so lately may ask again: the next answer tells its connection to leave, up to `lameMs`. */
 const recentMs = 1_000
 const lameMs = 2_000
+/** What nobody waits for is left until a start is over: it has a processor to itself seldom enough. */
+const settledMs = 10_000
 
 export const serverOptions: ServerOptions = {
   // A request without a Host is refused in our own form (`listener.ts`).
@@ -98,9 +100,13 @@ export async function startServer(
   prepareOpenApi(app.registry).catch((error) =>
     log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
   )
-  if (app.services.database.kind === 'postgres') {
-    tellOfZones(app.services).catch((error) => log.warn({ err: error }, 'zones could not be compared'))
-  }
+  const { services } = app
+  const comparing = setTimeout(() => {
+    if (services.database.kind !== 'postgres') return
+    tellOfZones(services).catch((error) => {
+      if (!stopping) log.warn({ err: error }, 'zones could not be compared')
+    })
+  }, settledMs).unref()
 
   const letGo = async (): Promise<void> => {
     const late = setTimeout(() => server.closeAllConnections(), finishMs)
@@ -125,6 +131,7 @@ export async function startServer(
     }
   }
   const stop = (): Promise<void> => {
+    clearTimeout(comparing)
     stopping ??= (async () => {
       await Promise.all([letGo(), settings.worker ? app.worker.stop() : undefined])
       await app.close()
