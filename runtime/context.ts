@@ -10,6 +10,7 @@ import { TenantWall } from '#db/wall'
 import { untilItHolds } from '#runtime/database/anew'
 import { Counting } from '#runtime/database/counting'
 import type { Limits } from '#runtime/gateway/rate-limit'
+import type { StoredAnswer } from '#runtime/gateway/stored-answer'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
 import type { Settings } from '#runtime/server/settings'
@@ -73,6 +74,8 @@ export interface Claim {
   closing(tx: Context): (() => Promise<void>) | null
   /** Whoever runs the request again finds by its key what was done. */
   resumes(): void
+  /** Keeps the answer as the last statement of the transaction that it is of. */
+  keepAtLast(tx: Context, answer: StoredAnswer): Promise<void>
 }
 
 /** Who acts: the creator of a key, or a job on behalf of who queued it. */

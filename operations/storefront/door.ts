@@ -50,6 +50,7 @@ export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './produ
 export { widgetSettings } from './products/widget-settings.ts'
 export type { ElementSpec } from './script/modules.ts'
 export * as publication from './script/publication.ts'
+export { answeredIn } from './visits/answered.ts'
 export { type FormAgain, trap } from './visits/form-again.ts'
 export { type PeopleWords, shopperPage } from './visits/shopper-page.ts'
 export { storefrontPage } from './visits/storefront-page.ts'

@@ -8,6 +8,7 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { type Refusal, refuse, sqlState } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
+import type { StoredAnswer } from './stored-answer.ts'
 
 const keptMs = 24 * 3_600_000
 /** A claim that was not renewed for this long belongs to a process that died, or to one that stands still. */
@@ -16,12 +17,6 @@ const renewEveryMs = 20_000
 /** Up to here a claim is known to hold without asking; what is left of the lease is for a commit to arrive. */
 const sureForMs = 45_000
 const visible = /^[\x21-\x7e]{1,255}$/
-
-export interface StoredAnswer {
-  status: number
-  body: string
-  headers: Record<string, string>
-}
 
 /** The key of a request, or null. Refuses one of the wrong form. */
 export function idempotencyKey(header: string | undefined, atLeast = 1): string | null {
@@ -114,6 +109,13 @@ export class Claim {
   /** Keeps the answer outside of any transaction. False: the key is another's now. */
   async keep(ctx: Context, answer: StoredAnswer): Promise<boolean> {
     const rows = await kept(ctx, this.#stored(answer))
+    this.#isKept = rows.length > 0
+    return this.#isKept
+  }
+
+  /** The same, also in the place of one that a transaction of this request has kept. */
+  async keepAnew(ctx: Context, answer: StoredAnswer): Promise<boolean> {
+    const rows = await keptAnew(ctx, this.#stored(answer))
     this.#isKept = rows.length > 0
     return this.#isKept
   }
@@ -237,15 +239,17 @@ const before = prepared((db, values: { key: string }) =>
     .where('key', '=', values.key),
 )
 
-const keeping = (db: Kysely<TenantTables>, values: Named & StoredText) =>
+const keepingAnew = (db: Kysely<TenantTables>, values: Named & StoredText) =>
   db
     .updateTable('idempotency_keys')
     .set({ status: values.status, body: values.body, headers: values.headers })
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
-    .where('status', 'is', null)
     .returning('key')
+const keptAnew = prepared(keepingAnew)
 
+const keeping = (db: Kysely<TenantTables>, values: Named & StoredText) =>
+  keepingAnew(db, values).where('status', 'is', null)
 const kept = prepared(keeping)
 
 /** Its commit is on the way already: where there is no such row the statement itself has to fail, and does so by 1 / 0. */
@@ -321,7 +325,8 @@ const looksAtMostEveryMs = 400
 /**
  * Runs once for each key what is no operation, outside any transaction. Who comes while the first still runs waits for
  * its answer: behind it is a person who pressed twice. Only what had an effect is kept (below 400): what was refused
- * may be mended and sent again.
+ * may be mended and sent again. What would be answered otherwise, once it is done, is kept by the transaction that does it
+ * (`keepAtLast`).
  */
 export async function once(
   ctx: Context,
@@ -335,7 +340,7 @@ export async function once(
     const answer = await run(held)
     claim.end()
     if (answer.status >= 400) await claim.giveBack(held)
-    else if (!(await claim.keep(held, answer))) throw lost()
+    else if (!(await claim.keepAnew(held, answer))) throw lost()
     return { answer, isReplayed: false }
   } catch (error) {
     claim.end()

@@ -17,15 +17,16 @@ interface Pending {
 }
 
 /**
- * Makes a subscriber's code while they wait, for three seconds at most. Not inside a transaction. Answers whether it
- * can be shown; otherwise the job makes it. `emails`: the code is emailed all the same.
+ * Makes a subscriber's code while they wait, for three seconds at most. Not inside a transaction. Answers what `shown`
+ * does, in the transaction that says so, where it can be shown; null: the job makes it. `emails`: it is emailed all the same.
  */
-export async function issueAtOnce(
+export async function issueAtOnce<T>(
   ctx: Context,
   subscriberId: string,
   pending: Pending,
   { emails }: { emails: boolean },
-): Promise<boolean> {
+  shown: (tx: Context) => Promise<T>,
+): Promise<T | null> {
   const stop = new AbortController()
   const tooLate = wait(atOnceMs, false, { signal: stop.signal }).catch(() => false)
   const made = makeCoupon(ctx, pending).then(
@@ -37,9 +38,11 @@ export async function issueAtOnce(
   )
   const isMade = await Promise.race([made, tooLate])
   stop.abort()
-  if (!isMade) return false
-  await ctx.transaction((tx) => markIssued(tx, subscriberId, emails))
-  return true
+  if (!isMade) return null
+  return ctx.transaction(async (tx) => {
+    await markIssued(tx, subscriberId, emails)
+    return shown(tx)
+  })
 }
 
 async function makeCoupon(ctx: Context, { code, coupon }: Pending): Promise<void> {

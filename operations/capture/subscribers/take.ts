@@ -1,8 +1,9 @@
 /** A popup that was sent: what is stored, and what the shopper is told. */
-import type { Visit } from '#operations/storefront/door'
+import { answeredIn, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/gateway/input'
+import { jsonAnswer } from '#runtime/page'
 import { z } from '#runtime/schema'
 import { isTrapped, previewOf } from '../popup/public.ts'
 import type { PopupSettings, Prize } from '../popup/schema.ts'
@@ -11,9 +12,9 @@ import { type CaptureBody, captureBody } from '../schema.ts'
 import type { PromisedCoupon } from './codes.ts'
 import { issueAtOnce } from './coupons.ts'
 import { type Person, personOf } from './person.ts'
-import { draw, settled, subscribe } from './subscribe.ts'
+import { draw, type Subscription, settled, subscribe } from './subscribe.ts'
 
-export interface Told {
+interface Told {
   status: 'subscribed' | 'already-subscribed'
   prize: Pick<Prize, 'id' | 'label'> | null
   coupon: (Pick<PromisedCoupon, 'type' | 'value' | 'expiresAt'> & { code: string | null }) | null
@@ -24,7 +25,7 @@ export interface Told {
 const plain: Told = { status: 'subscribed', prize: null, coupon: null, couponPending: false }
 
 /** Refuses (404) where the popup is off, and what its fields do not take. */
-export async function capture(ctx: Context, visit: Visit): Promise<Told> {
+export async function capture(ctx: Context, visit: Visit): Promise<Response> {
   const saved = await popup.forShoppers(ctx)
   const given = await readObject(visit, saved.isEnabled)
   const preview = typeof given.token === 'string' ? await previewOf(ctx, given.token) : null
@@ -33,11 +34,13 @@ export async function capture(ctx: Context, visit: Visit): Promise<Told> {
   const settings = preview ?? saved
   const trapped = isTrapped(ctx, body)
   const person = personOf(settings, body, ctx.store.country)
-  if (trapped) return plain
-  if (preview) return previewed(ctx, settings)
+  if (trapped) return answerOf(plain)
+  if (preview) return answerOf(await previewed(ctx, settings))
   await visit.accepted()
   return store(ctx, settings, person)
 }
+
+const answerOf = (told: Told): Response => jsonAnswer(told, told.status === 'already-subscribed' ? 200 : 201)
 
 const nothingHere = () => refuse('not_found', 'There is nothing here')
 
@@ -57,16 +60,29 @@ async function previewed(ctx: Context, settings: PopupSettings): Promise<Told> {
   return told(settings, prize, coupon, code, false)
 }
 
-/** Stores a subscription and makes its code, at once where the platform is quick. */
-export async function store(ctx: Context, settings: PopupSettings, person: Person): Promise<Told> {
-  const made = await settled(ctx, (tx) => subscribe(tx, settings, person, { draws: true }))
-  const { outcome, subscriberId, prize, coupon, code, isPending } = made
-  if (outcome === 'known') return { ...plain, status: 'already-subscribed' }
-  if (!isPending || coupon === null || code === null) return told(settings, prize, coupon, code, false)
+/**
+ * Stores a subscription and makes its code, at once where the platform is quick. The prize and the code are told once, so
+ * that what tells them is kept with them.
+ */
+async function store(ctx: Context, settings: PopupSettings, person: Person): Promise<Response> {
+  const { made, answer } = await settled(ctx, async (tx) => {
+    const made = await subscribe(tx, settings, person, { draws: true })
+    if (made.isPending) return { made, answer: null }
+    return { made, answer: await answeredIn(tx, answerOf(toldAtOnce(settings, made))) }
+  })
+  const { subscriberId, prize, coupon, code } = made
+  if (answer || coupon === null || code === null) return answer ?? answerOf(toldAtOnce(settings, made))
   const emails = settings.couponDelivery !== 'screen' && person.email !== null
-  const isIssued = await issueAtOnce(ctx, subscriberId, { code, coupon }, { emails })
-  return told(settings, prize, coupon, isIssued ? code : null, !isIssued)
+  const issued = await issueAtOnce(ctx, subscriberId, { code, coupon }, { emails }, (tx) =>
+    answeredIn(tx, answerOf(told(settings, prize, coupon, code, false))),
+  )
+  return issued ?? answerOf(told(settings, prize, coupon, null, true))
 }
+
+const toldAtOnce = (settings: PopupSettings, { outcome, prize, coupon, code }: Subscription): Told =>
+  outcome === 'known'
+    ? { ...plain, status: 'already-subscribed' }
+    : told(settings, prize, coupon, code, false)
 
 function told(
   { couponDelivery }: PopupSettings,

@@ -1,9 +1,10 @@
 /** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
-import { Claim, idempotencyKey, once, requestHash, type StoredAnswer } from '#runtime/gateway/idempotency'
+import { Claim, idempotencyKey, once, requestHash } from '#runtime/gateway/idempotency'
 import { type Page, type PageRequest, page } from '#runtime/page'
 import { sign } from '#runtime/secrets'
+import { responseOf, storable } from './answered.ts'
 import { type FormAgain, formAgain } from './form-again.ts'
 import { type PeopleWords, refusedPage } from './shopper-page.ts'
 import { allow, bodyAtMost, type Visit, visitOf } from './visit.ts'
@@ -117,17 +118,9 @@ async function oncePerKey(
   // No key of an operation has a space in it: those and these never meet.
   const claim = new Claim(`storefront ${path} ${key}`, requestHash(request.method, address, body))
   const { answer, isReplayed } = await once(ctx, claim, async (held) => storable(await handle(held)))
-  return new Response(answer.body === '' ? null : answer.body, {
-    status: answer.status,
-    headers: { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) },
-  })
+  const headers = { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) }
+  return responseOf({ ...answer, headers })
 }
-
-const storable = async (response: Response): Promise<StoredAnswer> => ({
-  status: response.status,
-  body: await response.text(),
-  headers: Object.fromEntries(response.headers),
-})
 
 async function countRequest(system: SystemContext, kind: Kind, visitor: string) {
   const { storefrontReadsIp, storefrontWritesIp } = system.settings

@@ -1,5 +1,8 @@
 /** Once means once: every write of the storefront, sent twice, has one effect and one answer. */
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ConnectionLost } from '#db/deadlines'
+import { Context } from '#runtime/context'
+import { Claim } from '#runtime/gateway/idempotency'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { automationShop } from '#test/support/automations'
 import { formShop, newAddress, popupShop, tenPercent } from '#test/support/capture'
@@ -98,7 +101,9 @@ const writes: Record<string, { make(): Promise<Write>; again: number; repeats?: 
   '/newsletter/subscribers': {
     again: 200,
     async make() {
-      const shop = await popupShop(app, { coupon: tenPercent })
+      // A code that is shown and never emailed: whoever is not told it now will not be.
+      const coupon = { ...tenPercent, mode: 'shared', code: `OLA${Math.random().toString().slice(2, 8)}` }
+      const shop = await popupShop(app, { coupon })
       const body = { token: shop.token, consent: true, email: 'ana@example.com' }
       return { shop, path: '/newsletter/subscribers', body, effects: countIn(shop, 'newsletter_subscribers') }
     },
@@ -231,6 +236,38 @@ async function unsubscribing(): Promise<Write> {
   }
 }
 
+/** What a lost connection leaves untold: each throws once what it was asked for has happened, and was then lost. */
+const losses: Record<string, () => unknown> = {
+  'that it was committed': () => {
+    const { transaction } = Context.prototype
+    let isLost = false
+    return vi.spyOn(Context.prototype, 'transaction').mockImplementation(async function (
+      this: Context,
+      work,
+      level,
+    ) {
+      const isOutermost = !this.inTransaction
+      const done = await transaction.call(this, work, level)
+      if (!isOutermost || isLost) return done as never
+      isLost = true
+      throw new ConnectionLost('The answer to the commit was lost')
+    })
+  },
+  'what it was answered': () =>
+    vi
+      .spyOn(Claim.prototype, 'keepAnew')
+      .mockRejectedValueOnce(new ConnectionLost('The answer was not kept')),
+}
+afterEach(() => void vi.restoreAllMocks())
+
+/** An answer without its tokens, dates and numbers: which of its fields say something. */
+const formOf = (text: string): unknown =>
+  text === ''
+    ? null
+    : JSON.parse(text, (_name, value) =>
+        typeof value === 'object' || typeof value === 'boolean' ? value : typeof value,
+      )
+
 const prefix = '/storefront/:publicId'
 const { pages } = await wholeRegistry()
 const routes = pages.filter(({ method, path }) => method !== 'GET' && path.startsWith(prefix))
@@ -271,6 +308,29 @@ describe('every write of the storefront', () => {
       expect(await write.effects()).toBe(1)
       expect((await send(write)).status).toBe(again)
       expect(await write.effects()).toBe(1)
+    },
+  )
+})
+
+/** Those that are pages for people. */
+const isHtml = ['/unsubscribe', '/reviews/confirm']
+
+describe.each(Object.entries(losses))('nobody hears %s', (_what, lose) => {
+  test.each(Object.entries(writes))(
+    '%s: sent again, it is answered as it would have been',
+    async (path, { make, repeats }) => {
+      const usual = await send(await make(), `key-of-${crypto.randomUUID()}`)
+      const write = await make()
+      const key = `key-of-${crypto.randomUUID()}`
+      lose()
+      const first = await send(write, key)
+      const again = await send(write, key)
+      expect([first.status === 503 || first.status === usual.status, again.status]).toEqual([
+        true,
+        usual.status,
+      ])
+      if (!isHtml.includes(path)) expect(formOf(again.text)).toEqual(formOf(usual.text))
+      if (!repeats) expect(await write.effects()).toBe(1)
     },
   )
 })

@@ -1,5 +1,4 @@
 import { storefrontPage } from '#operations/storefront/door'
-import { jsonAnswer } from '#runtime/page'
 import { capture } from '../take.ts'
 
 export default storefrontPage({
@@ -10,8 +9,5 @@ export default storefrontPage({
     'The signed token of the form; machines are told nothing and store nothing; limits by address and store.',
   kind: 'write',
   feature: 'newsletter',
-  async handler(ctx, visit) {
-    const told = await capture(ctx, visit)
-    return jsonAnswer(told, told.status === 'already-subscribed' ? 200 : 201)
-  },
+  handler: capture,
 })

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { answeredIn, storefrontPage } from '#operations/storefront/door'
 import { object } from '#runtime/schema'
 import { answerAfter, statusAgain } from '../form-answers.ts'
 import { cancelRequest } from '../moves.ts'
@@ -17,7 +17,9 @@ export default storefrontPage({
   handler: (ctx, visit) =>
     whileOpen(ctx, async (settings) => {
       if (!visit.isForm) await visit.body(object({}))
-      await cancelRequest(ctx, visit.params.statusToken!)
-      return answerAfter(ctx, visit, settings)
+      return ctx.transaction(async (tx) => {
+        await cancelRequest(tx, visit.params.statusToken!)
+        return answeredIn(tx, await answerAfter(tx, visit, settings))
+      })
     }),
 })

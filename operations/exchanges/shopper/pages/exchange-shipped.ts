@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { answeredIn, storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/gateway/input'
 import { answerAfter, statusAgain } from '../form-answers.ts'
 import { shipRequest } from '../moves.ts'
@@ -20,7 +20,9 @@ export default storefrontPage({
       const given = visit.isForm
         ? read(shippedBody, await visit.fields(), 'body')
         : await visit.body(shippedBody)
-      await shipRequest(ctx, visit.params.statusToken!, given)
-      return answerAfter(ctx, visit, settings)
+      return ctx.transaction(async (tx) => {
+        await shipRequest(tx, visit.params.statusToken!, given)
+        return answeredIn(tx, await answerAfter(tx, visit, settings))
+      })
     }),
 })

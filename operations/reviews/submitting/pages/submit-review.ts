@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { answeredIn, storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/gateway/input'
 import { jsonAnswer } from '#runtime/page'
 import { reviewAgain, reviewPeople, sentPage } from '../form-page.ts'
@@ -23,7 +23,9 @@ export default storefrontPage({
     // A machine that fills in everything: it learns nothing.
     if (body.website) return isForm ? sentPage(ctx) : jsonAnswer({ status: 'pending' }, 201)
     await visit.accepted()
-    const answer = await submitReview(ctx, settings, body)
-    return isForm ? sentPage(ctx) : jsonAnswer(answer, 201)
+    return ctx.transaction(async (tx) => {
+      const answer = await submitReview(tx, settings, body)
+      return answeredIn(tx, isForm ? sentPage(tx) : jsonAnswer(answer, 201))
+    })
   },
 })

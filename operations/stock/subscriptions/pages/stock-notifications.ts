@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { answeredIn, storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { alertsForShoppers } from '../../settings/settings.ts'
@@ -17,14 +17,14 @@ export default storefrontPage({
     if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
     const input = await visit.body(subscribeBody)
     const waiter = await checkWaiter(ctx, input, settings)
+    const { channel } = waiter.contact
+    const thanks = jsonAnswer({ status: 'waiting', channel, message: settings.successMessage }, 201)
     // A field that no person sees was filled in: the machine is thanked like everybody.
-    if (!input.website) {
-      await visit.accepted()
-      await ctx.transaction((tx) => subscribe(tx, input, settings, waiter))
-    }
-    return jsonAnswer(
-      { status: 'waiting', channel: waiter.contact.channel, message: settings.successMessage },
-      201,
-    )
+    if (input.website) return thanks
+    await visit.accepted()
+    return ctx.transaction(async (tx) => {
+      await subscribe(tx, input, settings, waiter)
+      return answeredIn(tx, thanks.clone())
+    })
   },
 })
