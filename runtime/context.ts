@@ -7,7 +7,7 @@ import { type Database, type RootDatabase, reach } from '#db/database'
 import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
-import { untilItHolds } from '#runtime/database/anew'
+import { followUp, untilItHolds } from '#runtime/database/anew'
 import { Counting } from '#runtime/database/counting'
 import type { Limits } from '#runtime/gateway/rate-limit'
 import type { StoredAnswer } from '#runtime/gateway/stored-answer'
@@ -204,7 +204,7 @@ export class Context {
     const { result, afterCommit } = await untilItHolds(this.log, this.store.id, () =>
       this.#transact(fn, isolationLevel),
     )
-    for (const act of afterCommit) await act()
+    await followUp(this.log, afterCommit)
     return result
   }
 

@@ -32,6 +32,17 @@ export async function untilItHolds<T>(log: Logger, storeId: string, run: () => P
   }
 }
 
+/** What is done once it holds: all of it, and whoever asked for what holds is not told that it failed. */
+export async function followUp(log: Logger, acts: readonly (() => Promise<void> | void)[]): Promise<void> {
+  for (const act of acts) {
+    try {
+      await act()
+    } catch (error) {
+      log.error({ err: error }, 'what was to follow a commit was not done')
+    }
+  }
+}
+
 /** Who waits longer goes beside them: what one of them hangs at must not hold up the others. */
 const turnWithinMs = 5000
 

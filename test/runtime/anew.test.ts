@@ -84,6 +84,20 @@ describe('two that lock the same rows the other way round', () => {
   })
 })
 
+test('what holds is answered, whatever follows it: the rest is done, and no failure told', async () => {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  const done: string[] = []
+  const answer = await ctx.transaction(async (tx) => {
+    await tx.afterCommit(async () => {
+      throw new Error('the database went away just then')
+    })
+    await tx.afterCommit(() => void done.push('after it'))
+    return 'held'
+  })
+  expect([answer, done]).toEqual(['held', ['after it']])
+})
+
 test('who is ended time and again is told of it in the end', async () => {
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
   let runs = 0
