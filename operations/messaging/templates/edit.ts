@@ -38,14 +38,25 @@ export async function editTemplate(ctx: Context, id: number, change: TemplateCha
   const { port, store } = await requireOfficial(ctx)
   if (content.header?.mediaUrl !== old.header?.mediaUrl) await requireHeaderFile(ctx, content.header)
   const submission = await claimEdit(ctx, before, content)
+  const { status } = await handedIn(ctx, before, submission, () =>
+    withinTime(port.editTemplate(store, before.provider_id!, content), answerWithinMs),
+  )
+  // The provider has it: whatever of ours fails from here on, it is not undone.
+  const [took, takes] = [placeholdersOf(old), placeholdersOf(content)]
+  await ctx.transaction(async (tx) => {
+    if (status !== 'pending') await takeOver(tx, id, submission, status)
+    if (!isDeepStrictEqual(took, takes)) await warnOfMisfits(tx, before, took, takes)
+  })
+}
+
+async function handedIn<T>(
+  ctx: Context,
+  before: TemplateRow,
+  submission: number,
+  call: () => Promise<T>,
+): Promise<T> {
   try {
-    const { status } = await withinTime(
-      port.editTemplate(store, before.provider_id!, content),
-      answerWithinMs,
-    )
-    if (status !== 'pending') await takeOver(ctx, id, submission, status)
-    const [took, takes] = [placeholdersOf(old), placeholdersOf(content)]
-    if (!isDeepStrictEqual(took, takes)) await ctx.transaction((tx) => warnOfMisfits(tx, before, took, takes))
+    return await call()
   } catch (error) {
     // Whether a silent provider took it is seen at the next sync; certainly refused, all is as it was.
     await undoEdit(ctx, before, submission)
