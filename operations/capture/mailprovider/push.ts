@@ -80,7 +80,8 @@ export async function recordPushed(
   if (left) await ctx.queue(mailproviderPush, { subscriberId: left.id })
 }
 
-const claimMs = 120_000
+/** Whoever claimed somebody is dead after this long. */
+export const claimMs = 120_000
 
 /**
  * Pushes new subscribers who wait for it, this one or whoever else does, and takes off the list who has left here: the

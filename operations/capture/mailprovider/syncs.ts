@@ -107,17 +107,27 @@ const begin = async (ctx: Context, syncId: string): Promise<Sync | null> =>
     .returning(['id', 'list_id', 'mode', 'cursor', 'pushed'])
     .executeTakeFirst()) ?? null
 
-function nextBatch(ctx: Context, { mode, cursor }: Sync) {
-  let rows = pushableRows(ctx, mode === 'all' ? 'all' : 'new').select([
-    's.id',
-    's.name',
-    's.phone',
-    's.revision',
-    sql<string>`s.email`.as('email'),
-    isBack.as('isBack'),
-  ])
+/** Claimed until it is recorded that they were pushed: who leaves meanwhile may be on the list. */
+async function nextBatch(ctx: Context, { id, mode, cursor }: Sync) {
+  let rows = pushableRows(ctx, mode === 'all' ? 'all' : 'new').select('s.id')
   if (cursor) rows = rows.where('s.id', '>', cursor)
-  return rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).execute()
+  const people = await ctx.db
+    .updateTable('newsletter_subscribers as s')
+    .set({
+      push_claim: sql<string>`coalesce(s.push_claim, ${id}::uuid)`,
+      push_claimed_at: sql<Date>`case when s.push_claim is null then ${ctx.now()}::timestamptz else s.push_claimed_at end`,
+    })
+    .where('s.id', 'in', rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).forUpdate())
+    .returning([
+      's.id',
+      's.name',
+      's.phone',
+      's.revision',
+      sql<string>`s.email`.as('email'),
+      isBack.as('isBack'),
+    ])
+    .execute()
+  return people.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 async function patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {

@@ -293,6 +293,32 @@ describe('who leaves', () => {
     },
   )
 
+  test.each(['by hand', 'by themselves'])(
+    'here after a push %s that died before it was recorded, is taken off there',
+    async (how) => {
+      const shop = await pushedShop()
+      const port = app.services.adapters.mailingList.sandbox!
+      const push = port.upsertSubscribers.bind(port)
+      const spy = vi.spyOn(port, 'upsertSubscribers').mockImplementationOnce(async (...given) => {
+        await push(...given)
+        throw new Error('killed')
+      })
+      if (how === 'by hand') {
+        await add(shop, [{ email: 'ana@example.com' }])
+        expect((await sync(shop, { mode: 'all' })).status).toBe(202)
+      } else await shop.subscribe({ email: 'ana@example.com' })
+      await app.drainJobs({ allowFailures: true })
+      expect(spy).toHaveBeenCalledOnce()
+      spy.mockRestore()
+      expect(await members(shop)).toEqual(['ana@example.com'])
+      await leave(shop, 'ana')
+      await app.advance(180_000)
+      await app.drainJobs()
+      expect(await members(shop)).toEqual([])
+      expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed', push_due: false })
+    },
+  )
+
   test('here, while the provider is down, is taken off once it is back', async () => {
     const shop = await pushedShop('ana')
     await setMode(shop, 'mailingList', 'down')
