@@ -146,6 +146,12 @@ export class KeyRing {
       this.#uses.delete(keyId)
       this.#written.set(keyId, at)
     }
-    await recordKeyUse(this.#database, uses)
+    try {
+      await recordKeyUse(this.#database, uses)
+    } catch (error) {
+      // They are written with the next ones: a key that was used once, just then, would seem never to have been.
+      for (const use of uses) if (!this.#uses.has(use.keyId)) this.#uses.set(use.keyId, use)
+      throw error
+    }
   }
 }

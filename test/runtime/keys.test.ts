@@ -114,6 +114,22 @@ describe('a key', () => {
     expect(used!.last_used_at).toBeInstanceOf(Date)
   })
 
+  test('whose use could not be written has it written the next time', async () => {
+    const shop = await store(one)
+    await shop.call(listOptOuts)
+    const away = vi.spyOn(one.services.database.root, 'getExecutor').mockImplementation(() => {
+      throw new Error('the database is away')
+    })
+    await expect(one.gateway.keys.writeUses()).rejects.toThrow('away')
+    away.mockRestore()
+    await one.gateway.keys.writeUses()
+    const [used] = await database.query<{ last_used_at: Date | null }>(
+      'select last_used_at from api_keys where hash = $1',
+      [sha256(shop.key)],
+    )
+    expect(used!.last_used_at).toBeInstanceOf(Date)
+  })
+
   test('of twenty-one at once, twenty are made', async () => {
     const shop = await store(one)
     const made = await Promise.allSettled(
