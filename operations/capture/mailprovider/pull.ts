@@ -15,7 +15,9 @@ export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<vo
   const begun = ctx.now()
   const since = await sinceOf(ctx, listId)
   if (since === null) return
-  for await (const emails of port.leftSince(store, listId, new Date(since.getTime() - looksBackMs))) {
+  // One that has not come was written by a clock that was ahead.
+  const from = Math.min(since.getTime(), begun.getTime()) - looksBackMs
+  for await (const emails of port.leftSince(store, listId, new Date(from))) {
     signal.throwIfAborted()
     await leave(ctx, emails)
   }
