@@ -62,7 +62,7 @@ export function stoodStillMs(window: SendWindow | null, zone: string, from: Date
   if (!window) return Math.max(0, to.getTime() - from.getTime())
   let day = DateTime.fromJSDate(from, { zone })
   let ms = 0
-  for (let days = 0; days < daysCountedAtMost && day.startOf('day').toMillis() <= to.getTime(); days += 1) {
+  for (let days = 0; days < daysCountedAtMost && onDay(day, window.start).toJSDate() <= to; days += 1) {
     const opens = Math.max(onDay(day, window.start).toMillis(), from.getTime())
     const shuts = Math.min(onDay(day, window.end).toMillis(), to.getTime())
     ms += Math.max(0, shuts - opens)

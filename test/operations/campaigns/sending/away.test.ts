@@ -12,7 +12,7 @@ const hour = 3_600_000
 const sendWindow = { start: '09:00', end: '18:00' }
 
 /** One batch of it left. */
-async function halfSent(shop: SendingShop, fields: object = {}): Promise<string> {
+async function halfSent(shop: SendingShop, fields: Record<string, unknown> = {}): Promise<string> {
   const id = await shop.draft(await shop.list(510), fields)
   await shop.call(sendCampaign, { params: { id } })
   await app.drainJobs()
