@@ -1,6 +1,6 @@
 import { notify } from '#operations/notifications/door'
 import { type JobAttempt, job } from '#runtime/job'
-import { pagesOf } from '#runtime/ports/pages'
+import { keptPagesOf } from '#runtime/ports/pages'
 import { connectedStores, ecommerce, registerWebhooks } from '../../connections/connections.ts'
 import { ordersSync } from '../../handles.ts'
 import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
@@ -26,7 +26,7 @@ export default job(ordersSync, {
         ...(at === null ? {} : { cursor: at }),
       })
     }
-    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
+    for await (const page of keptPagesOf(read, ({ next }) => next, cursor.cursor)) {
       cursor = afterPage(cursor, page)
       await ctx.transaction(async (tx) => {
         await upsertOrders(tx, page.orders)
