@@ -75,14 +75,14 @@ test('the platform is down: what a purchase would end waits, and is decided once
   expect(await states(shop, id)).toEqual(['purchased', 'sent'])
 })
 
-test('a platform that is down for days: after one the merchant is told why it did not leave', async () => {
+test('a platform that is down for days: what would come too late does not leave', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: never })
   await shop.cart()
   await platform(shop, 'down')
-  for (let hours = 0; hours < 26; hours += 1) await pass(hour)
-  expect(await states(shop, id)).toEqual(['provider-error'])
+  for (let looks = 0; looks < 4; looks += 1) await pass(9 * hour)
+  expect(await states(shop, id)).toEqual(['too-late'])
   expect(await shop.outbox()).toEqual([])
 })
 
