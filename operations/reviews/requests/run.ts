@@ -1,12 +1,14 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
 import { outbox } from '#operations/messaging/door'
-import { connections } from '#operations/store/door'
+import { catchUpOrders, connections } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { findSettings } from '../settings/settings.ts'
 import { claim, type Why } from './claims.ts'
 import { requestMessages } from './lane.ts'
 import { mayAsk } from './plan.ts'
+import { daysLater } from './times.ts'
 
 const messagesAtOnce = 100
 /** Their requests at once. */
@@ -15,6 +17,8 @@ const productsAtOnce = 100
 
 export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<void> {
   if (!(await mayAsk(ctx))) return
+  await catchUpOrders(ctx, signal)
+  await putOffLate(ctx)
   await deliverWaiting(ctx, signal)
   for (const why of ['due', 'reminder'] as const) {
     for (;;) {
@@ -36,6 +40,31 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
       for (const id of messages) await outbox.handOne(ctx, requestMessages, id)
     }
   }
+}
+
+/** They leave at the set time (rule 3): what is found later than that, as we were away, leaves when it comes again. */
+const lateMs = 3 * 3_600_000
+const dayMs = 24 * 3_600_000
+
+async function putOffLate(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const { settings } = await findSettings(ctx)
+  const next = daysLater(now, 0, settings.request.sendTime, ctx.store.timezone)
+  const isItsTime = next.getTime() - now.getTime() > dayMs - lateMs
+  if (isItsTime) return
+  const late = new Date(now.getTime() - lateMs)
+  await ctx.db
+    .updateTable('review_dispatches')
+    .set({ scheduled_at: next, updated_at: now })
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', late)
+    .execute()
+  await ctx.db
+    .updateTable('review_dispatches')
+    .set({ next_reminder_at: next, updated_at: now })
+    .where('status', '=', 'sent')
+    .where('next_reminder_at', '<=', late)
+    .execute()
 }
 
 async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> {

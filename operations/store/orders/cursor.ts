@@ -48,7 +48,7 @@ export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: O
 }
 
 /** When the mirror last had all that there was; null: never yet. */
-async function ordersReadAt(ctx: Context): Promise<Date | null> {
+export async function ordersReadAt(ctx: Context): Promise<Date | null> {
   const { ordersSyncedAt: at } = (await readAllProgress(ctx)) ?? {}
   return typeof at === 'string' ? new Date(at) : null
 }
