@@ -12,8 +12,7 @@ export default job(mailproviderPull, {
   timeoutSeconds: 600,
   safeTwice: 'Who left has left; the second run asks from where the first began.',
   async run(ctx, _payload, { signal }) {
-    await pullLeavers(ctx, signal)
-    // It answers, so there is no waiting for it.
-    await pushForgotten(ctx)
+    // One that is silent is waited for by the push that found it so, which tells of it in the end.
+    if (await pullLeavers(ctx, signal)) await pushForgotten(ctx)
   },
 })

@@ -59,7 +59,7 @@ test('back within three hours they leave at once', async () => {
 })
 
 test('back in the hours after the set time, days late, they leave at once, by what became of the order', async () => {
-  const { shop, sell, left, at } = await askingShop()
+  const { shop, sell, left } = await askingShop()
   const returned = await sell('+5511988887777')
   await sell('+5511977776666')
   await shop.change(returned, { status: 'cancelled' })
