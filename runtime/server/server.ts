@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { finishMs, stopMs } from '#db/deadlines'
+import { zonesApart } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
 import { Refusal, refuse } from '#runtime/errors'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
@@ -25,6 +26,8 @@ const idleSweepMs = 100
 /** A caller that asked so lately may ask again: the next answer tells its connection to leave, up to `lameMs`. */
 const recentMs = 1_000
 const lameMs = 2_000
+/** What nobody waits for is left until a start is over: it has a processor to itself seldom enough. */
+const settledMs = 10_000
 
 export const serverOptions: ServerOptions = {
   // A request without a Host is refused in our own form (`listener.ts`).
@@ -97,6 +100,13 @@ export async function startServer(
   prepareOpenApi(app.registry).catch((error) =>
     log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
   )
+  const { services } = app
+  const comparing = setTimeout(() => {
+    if (services.database.kind !== 'postgres') return
+    tellOfZones(services).catch((error) => {
+      if (!stopping) log.warn({ err: error }, 'zones could not be compared')
+    })
+  }, settledMs).unref()
 
   const letGo = async (): Promise<void> => {
     const late = setTimeout(() => server.closeAllConnections(), finishMs)
@@ -121,6 +131,7 @@ export async function startServer(
     }
   }
   const stop = (): Promise<void> => {
+    clearTimeout(comparing)
     stopping ??= (async () => {
       await Promise.all([letGo(), settings.worker ? app.worker.stop() : undefined])
       await app.close()
@@ -128,6 +139,17 @@ export async function startServer(
     return stopping
   }
   return { app, server, url, stop }
+}
+
+/** An operator alone can mend it, and nothing fails: a day of such a store would begin at another hour than its own. */
+async function tellOfZones({ database, clock, log }: App['services']): Promise<void> {
+  const { apart, missing } = await zonesApart(database.root, clock.now())
+  if (apart.length === 0 && missing.length === 0) return
+  log.warn(
+    { apart, missing },
+    "The database's time zones are not the server's: days of stores there are counted by other clocks, or fail. " +
+      "Update the tzdata of the database's machine (or Node), then restart the database",
+  )
 }
 
 /** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
