@@ -2,7 +2,7 @@ import { wiring } from '#runtime/wiring'
 import { activeSince, templateUse } from './definitions/registrations.ts'
 import { createFirst } from './definitions/save.ts'
 import { executions } from './engine/lane.ts'
-import { releaseHolds } from './engine/release-holds.ts'
+import { mirrorRead, releaseHolds } from './engine/release-holds.ts'
 import { ordersChanged } from './entering/events.ts'
 import { forgetShop, forgetsRuns } from './forgetting/forget.ts'
 import { cartsSync } from './handles.ts'
@@ -14,6 +14,7 @@ export default wiring({
   providerEvents: { 'ecommerce:cart.updated': [async (ctx) => void (await ctx.queue(cartsSync, {}))] },
   platformConnected: [(ctx) => ctx.queue(cartsSync, {})],
   ordersChanged: [ordersChanged],
+  ordersRead: [mirrorRead],
   conversionsChanged: { automation: [applyConversions] },
   senders: { au: executions },
   templateUses: [templateUse],

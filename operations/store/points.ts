@@ -67,6 +67,11 @@ const declared = points({
   shopForgotten: inOrder<Told>(),
   /** In the transaction that writes the mirror, with the orders that did change; their items are written already. */
   ordersChanged: inOrder<(ctx: Context, changes: OrderChange[]) => Promise<void>>(),
+  /**
+   * In the transaction in which the mirror of orders has read all that there is. `before`: when it had the last time;
+   * null: never.
+   */
+  ordersRead: inOrder<(ctx: Context, before: Date | null) => Promise<unknown>>(),
   /** By source, in the transaction that writes the conversions, with those of it that did change. */
   conversionsChanged: listsByKey<(ctx: Context, changes: ConversionChange[]) => Promise<void>, SourceType>(
     (_told, { key }) => oneOf(sourceTypes, key),

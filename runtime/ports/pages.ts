@@ -1,5 +1,5 @@
 /** Lists of a provider, page after page: the one way to go through them, since nobody knows how many there are. */
-import { Unavailable } from './errors.ts'
+import { Refused, Unavailable } from './errors.ts'
 
 /** Hundreds of thousands of rows, at any provider's smallest page. */
 const pagesAtMost = 10_000
@@ -25,6 +25,29 @@ export async function* pagesOf<Page>(
     seen.add(next)
     cursor = next
   }
+}
+
+/**
+ * The pages from where a walk before stood, which is kept for as long as we may be away: a provider that takes that
+ * place no more is asked from the beginning.
+ */
+export function keptPagesOf<Page>(
+  read: (cursor: string | null) => Promise<Page>,
+  nextOf: (page: Page) => string | null | undefined,
+  kept: string | null,
+): AsyncGenerator<Page, void, void> {
+  let isFirst = true
+  const readKept = async (cursor: string | null): Promise<Page> => {
+    const mayBeOld = isFirst && cursor !== null
+    isFirst = false
+    try {
+      return await read(cursor)
+    } catch (error) {
+      if (!mayBeOld || !(error instanceof Refused)) throw error
+      return read(null)
+    }
+  }
+  return pagesOf(readKept, nextOf, kept)
 }
 
 /** As GraphQL tells of the next page. */

@@ -5,8 +5,8 @@ import { activeDiscounts } from '#runtime/ports/ecommerce/shopify/discount-calls
 import { listScripts } from '#runtime/ports/ecommerce/shopify/installation/scripts'
 import { allEntries } from '#runtime/ports/ecommerce/shopify/ledger'
 import { allVariants } from '#runtime/ports/ecommerce/shopify/products'
-import { Unavailable } from '#runtime/ports/errors'
-import { pagesOf } from '#runtime/ports/pages'
+import { Refused, Unavailable } from '#runtime/ports/errors'
+import { keptPagesOf, pagesOf } from '#runtime/ports/pages'
 
 const store = { id: 'store', credentials: null }
 const around = { nodes: [], pageInfo: { hasNextPage: true, endCursor: 'again' } }
@@ -71,4 +71,32 @@ test('a way round of several pages, and pages without number', async () => {
   taken.length = 0
   await expect(walk((page) => `${page}x`.slice(0, 4) + String(taken.length))).rejects.toThrow(Unavailable)
   expect(taken).toHaveLength(10_000)
+})
+
+test('where one left off long ago, and the provider takes it no more: from the beginning', async () => {
+  const asked: (string | null)[] = []
+  const from = async (kept: string | null, refused: (string | null)[]): Promise<number[]> => {
+    asked.length = 0
+    const rows: number[] = []
+    const read = async (cursor: string | null) => {
+      asked.push(cursor)
+      if (refused.includes(cursor)) throw new Refused('bad-cursor', 'cursor: is none of this platform')
+      return cursor === 'b' ? { rows: [2], next: null } : { rows: [1], next: 'b' }
+    }
+    for await (const page of keptPagesOf(read, ({ next }) => next, kept)) rows.push(...page.rows)
+    return rows
+  }
+  expect([await from('old', ['old']), asked]).toEqual([
+    [1, 2],
+    ['old', null, 'b'],
+  ])
+  expect([await from('b', []), asked]).toEqual([[2], ['b']])
+  expect([await from(null, []), asked]).toEqual([
+    [1, 2],
+    [null, 'b'],
+  ])
+  // A refusal that is not about the place, and one within the walk.
+  await expect(from('old', ['old', null])).rejects.toThrow(Refused)
+  await expect(from(null, ['b'])).rejects.toThrow(Refused)
+  await expect(from('old', ['old', 'b'])).rejects.toThrow(Refused)
 })

@@ -38,12 +38,12 @@ let lists = 0
 
 export async function sendingShop(
   app: TestApp,
-  options: Parameters<typeof store>[1] & { connection?: ConnectionType | null } = {},
+  options: Parameters<typeof store>[1] & { connection?: ConnectionType | null; phone?: string } = {},
 ): Promise<SendingShop> {
-  const { connection = 'qr', ...others } = options
+  const { connection = 'qr', phone = '+5511400010001', ...others } = options
   const shop = await store(app, others)
   const ctx = await shop.context()
-  if (connection) await connectNumber(ctx, { type: connection, phone: '+5511400010001' })
+  if (connection) await connectNumber(ctx, { type: connection, phone })
   return {
     ...shop,
     async list(contacts) {

@@ -10,6 +10,8 @@ import { cleanEmail } from '#runtime/values/email'
 import { keptAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { seen } from '#runtime/values/signs'
+import { readMirrors } from '../engine/read-mirrors.ts'
+import { mirrorRead } from '../engine/release-holds.ts'
 import { automationEvent } from '../handles.ts'
 
 /** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
@@ -142,16 +144,14 @@ const firstLookMs = 30 * 24 * 3_600_000
 /** Changes that a platform wrote down late are read again for so long. */
 const overlapMs = 5 * 60_000
 
-/** How far the mirror has read; a month back for a new connection. */
+/** How far the mirror has read; a month back for a new connection, and after a clock that was ahead. */
 export async function readCartCursor(ctx: Context): Promise<CartCursor> {
   const known = await connections.readProgress<CartCursor>(ctx, 'carts')
-  return (
-    known ?? {
-      since: new Date(ctx.clock.ms() - firstLookMs).toISOString(),
-      cursor: null,
-      startedAt: null,
-    }
-  )
+  const now = ctx.clock.ms()
+  const isAhead =
+    known !== undefined && Math.max(Date.parse(known.since), Date.parse(known.startedAt ?? known.since)) > now
+  if (known && !isAhead) return known
+  return { since: new Date(now - firstLookMs).toISOString(), cursor: null, startedAt: null }
 }
 
 /** Where the walk stands after a page. */
@@ -164,7 +164,11 @@ export function afterPage(before: CartCursor, next: string | null, now: Date): C
 
 /** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
 export async function moveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
-  await connections.keepProgress(ctx, connectedAt, { carts: cursor })
+  const atEnd = cursor.cursor === null
+  const before = atEnd ? ((await readMirrors(ctx))?.carts ?? null) : null
+  const known = { carts: cursor, ...(atEnd ? { cartsSyncedAt: ctx.now().toISOString() } : {}) }
+  await connections.keepProgress(ctx, connectedAt, known)
+  if (atEnd) await mirrorRead(ctx, before)
 }
 
 /** The carts with these ids. */

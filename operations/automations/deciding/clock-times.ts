@@ -55,8 +55,9 @@ export function daysToScan(
   const today = localDay(now, zone)
   const last = now >= scanInstant(today, sendAt, zone) ? today : addDays(today, -1)
   const since = localDay(activatedAt, zone)
-  // Before the first scan nothing was missed: a day that was over when it was turned on is not made up.
-  const first = done === null ? since : addDays(done, 1)
+  // Before the first scan nothing was missed: a day that was over when it was turned on is not made up. One that has not
+  // come was done by a clock that was ahead, and says nothing.
+  const first = done === null ? since : done > today ? last : addDays(done, 1)
   const latest = daysOf({ startDate: addDays(today, -3), endDate: last })
   return latest.filter((day) => day >= first && day >= since)
 }

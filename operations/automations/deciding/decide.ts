@@ -13,6 +13,7 @@ import type { IssuedCoupon } from './facts.ts'
 import { codeOfHold, type Hold, type HoldReason, type HoldState, holdOn, holdQuiet } from './holds.ts'
 import { isTooLate } from './lateness.ts'
 import { chooseMessage, namesAny, renderMessage } from './message.ts'
+import { type Mirrors, whileBehind } from './mirrors.ts'
 import type { EngineRow } from './rows.ts'
 import { valuesOf } from './values.ts'
 import { type Passage, walk } from './walk.ts'
@@ -32,6 +33,8 @@ export interface Surroundings {
   openWindows: ReadonlySet<string>
   /** Executions whose phone got a message of their automation within its cooldown. */
   cooling: ReadonlySet<string>
+  /** How far what we know of the platform reaches; null without one. */
+  mirrors: Mirrors | null
   /** Orders whose review is there or was asked for already. */
   reviewed: ReadonlyMap<string, 'not-eligible' | 'duplicate-request'>
 }
@@ -62,6 +65,22 @@ export type Decision = {
 export const isObjection = (found: sending.Connection | Objection): found is Objection => 'code' in found
 
 export function decide(row: EngineRow, around: Surroundings): Decision {
+  const decision = asKnown(row, around)
+  if (!isFinal(decision)) return decision
+  const hold = whileBehind(row, stateOf(row), around)
+  if (hold === 'knows') return decision
+  const stays = { row, stepId: row.step_id, passages: [], passedPurchaseCheck: row.passed_purchase_check }
+  if (hold) return { ...stays, is: 'held', hold }
+  const code = codeOfHold['provider-unavailable']
+  return { ...stays, is: 'failed', code, reason: reasonOf(code) }
+}
+
+/** Whether it goes by what people have bought, for good: a message that leaves, a coupon, a branch that is taken. */
+const isFinal = ({ is, passages }: Decision): boolean =>
+  is === 'leaves' || is === 'coupon' || passages.some(({ type }) => type === 'purchase-check')
+
+/** By what we know, however old that is. */
+function asKnown(row: EngineRow, around: Surroundings): Decision {
   const { now } = around
   const walked = walk(
     row.flow,

@@ -39,7 +39,7 @@ const lookAgainMs = 15 * 60_000
 const firstTryMs = 15_000
 
 /** How long it has been held in all, quiet hours apart. */
-const heldUntil = (state: HoldState, now: Date): number =>
+export const heldUntil = (state: HoldState, now: Date): number =>
   state.heldMs + (state.since ? Math.max(0, now.getTime() - state.since.getTime()) : 0)
 
 /**

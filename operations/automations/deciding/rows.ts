@@ -29,6 +29,7 @@ export interface EngineRow {
   attempts: number
   origin: 'event' | 'manual'
   entry_event: string
+  entered_at: Date
   occurred_at: Date
   email: string | null
   contact_name: string | null
@@ -138,6 +139,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
       'e.attempts',
       'r.origin',
       'r.event as entry_event',
+      'r.entered_at',
       'r.occurred_at',
       'r.email',
       'r.contact_name',

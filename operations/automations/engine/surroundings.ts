@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import type { Surroundings } from '../deciding/decide.ts'
 import type { EngineRow } from '../deciding/rows.ts'
 import type { AutomationMessage } from '../types.ts'
+import { readMirrors } from './read-mirrors.ts'
 import { reviewedOrders } from './reviewed.ts'
 
 /** Asked before the transaction: providers say how fast their numbers are. */
@@ -63,6 +64,7 @@ export async function surroundingsOf(
     optedOut: await optOuts.among(ctx, phones),
     openWindows: isOfficial ? await openWindows(ctx, phones) : new Set(),
     cooling: await coolingOf(ctx, rows),
+    mirrors: await readMirrors(ctx),
     reviewed: await reviewedOrders(
       ctx,
       rows.flatMap((row) => (row.type === 'review-request' && row.order_id !== null ? row.order_id : [])),

@@ -30,9 +30,9 @@ export async function takePlaces(
     .select(['at', 'units'])
     .where('number_id', '=', numberId)
     .executeTakeFirst()
-  if (kept && kept.at > now) return { at: kept.at }
+  if (kept && kept.at > now && !sending.isAhead(kept.at, now)) return { at: kept.at }
   if (kept) await ctx.db.deleteFrom('automation_turns').where('number_id', '=', numberId).execute()
-  if (kept && now.getTime() - kept.at.getTime() <= staleMs) return { places: kept.units }
+  if (kept && Math.abs(now.getTime() - kept.at.getTime()) <= staleMs) return { places: kept.units }
   const units = Math.min(wanted, batchSize(perSecond))
   const at = await sending.takeTurn(ctx, connection, units, share, perSecond)
   if (at <= now) return { places: units }

@@ -34,7 +34,8 @@ export const automationsToScan = (system: SystemContext) =>
     .where('a.activated_at', 'is not', null)
     .where(
       sql<boolean>`(a.scan_day is null or a.scan_day < ((${system.now()}::timestamptz at time zone s.timezone)
-        + interval '3 hours' - (a.settings ->> 'sendAt')::interval)::date)`,
+        + interval '3 hours' - (a.settings ->> 'sendAt')::interval)::date
+        or a.scan_day > (${system.now()}::timestamptz at time zone s.timezone)::date)`,
     )
 type Scanned = InferResult<ReturnType<typeof automationsToScan>>[number]
 

@@ -4,6 +4,7 @@ import type { TenantTables } from '#db/tables'
 import { optOuts, outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { greatestKnown } from '#runtime/database/sql'
 import type { CampaignContent, CampaignStatus, SendWindow } from '../schema.ts'
 import type { Recipient } from './render.ts'
 
@@ -28,6 +29,8 @@ export interface RunningCampaign {
   snapshot_at: Date | null
   pending: number
   has_pending: boolean
+  /** When something was last done for it, or is to be done next. */
+  due_since: Date | null
   /** Of the messages that are `sending` now. */
   oldest_claim: Date | null
 }
@@ -45,6 +48,7 @@ const running = prepared<{ id: string }, RunningCampaign>(
         'c.send_window',
         'c.snapshot_at',
         'c.pending',
+        greatestKnown<Date | null>(sql.ref('c.last_progress_at'), sql.ref('c.next_batch_at')).as('due_since'),
         eb
           .exists(
             eb

@@ -65,7 +65,17 @@ export async function failCampaign(
   })
 }
 
-async function pauseCampaign(ctx: Context, campaign: CampaignRow, reason: PauseReason): Promise<void> {
+/** What has begun cannot have missed its time: nothing of it could be handed over for so long. */
+const pauseFor = (reason: StopReason): { reason: PauseReason; because: string } =>
+  reason === 'missed-schedule'
+    ? {
+        reason: 'provider-unavailable',
+        because: 'its sending stood still for over 3 hours: resume it if it still holds',
+      }
+    : { reason: reason as PauseReason, because: why[reason] }
+
+async function pauseCampaign(ctx: Context, campaign: CampaignRow, stop: StopReason): Promise<void> {
+  const { reason, because } = pauseFor(stop)
   const now = ctx.now()
   await ctx.db
     .updateTable('campaigns')
@@ -76,7 +86,7 @@ async function pauseCampaign(ctx: Context, campaign: CampaignRow, reason: PauseR
     type: 'campaign-paused',
     level: 'warning',
     title: `Campaign paused: ${campaign.name}`,
-    message: `It was paused, because ${why[reason]}. ${campaign.pending} messages wait.`,
+    message: `It was paused, because ${because}. ${campaign.pending} messages wait.`,
     link: `/campaigns/${campaign.id}`,
     data: { campaignId: campaign.id, pauseReason: reason },
   })
@@ -98,7 +108,7 @@ export async function stopSending(ctx: Context, campaignId: string, reason: Stop
     if (!campaign) return
     const failure = failureReason.safeParse(reason)
     if (failure.success && !(await wasAttempted(tx, campaign))) await failCampaign(tx, campaign, failure.data)
-    else await pauseCampaign(tx, campaign, reason as PauseReason)
+    else await pauseCampaign(tx, campaign, reason)
   })
 }
 

@@ -14,7 +14,7 @@ import { batchSize, share } from './pace.ts'
 import { findMeans, isProblem, type Means, mayLeave } from './readiness.ts'
 import { recordResults } from './record.ts'
 import { settleDeadClaims } from './recovery.ts'
-import { estimatedFinish, isOpen, nextOpening } from './times.ts'
+import { estimatedFinish, isOpen, nextOpening, stoodStillMs } from './times.ts'
 
 export interface SendWork {
   campaignId: string
@@ -28,6 +28,8 @@ const queueNext = (tx: Context, work: SendWork, at: Date | null) =>
 /** A run holds one of the worker's few places: others want it too. */
 const runMs = 20_000
 const giveUpAfterMs = 30 * 60_000
+/** A campaign is of its day: found as late as one that is scheduled may be, it goes on only when the merchant says so. */
+const standsAtMostMs = 3 * 3_600_000
 const firstWaitMs = 15_000
 const longestWaitMs = 5 * 60_000
 
@@ -35,6 +37,7 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
   const { campaignId } = work
   const until = performance.now() + runMs
   let { places } = work
+  if (await hasStood(ctx, campaignId)) return stopSending(ctx, campaignId, 'missed-schedule')
   await takeSnapshot(ctx, campaignId)
   for (;;) {
     const campaign = await readRunning(ctx, campaignId)
@@ -82,6 +85,14 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
       return stopSending(ctx, campaignId, 'high-failure-rate')
     }
   }
+}
+
+/** We were away: of those who retry and wait each writes down when it goes on. */
+async function hasStood(ctx: Context, campaignId: string): Promise<boolean> {
+  const campaign = await readRunning(ctx, campaignId)
+  if (campaign?.status !== 'sending' || campaign.is_deleted || campaign.due_since === null) return false
+  const { send_window: window, due_since: since } = campaign
+  return stoodStillMs(window, ctx.store.timezone, since, ctx.now()) > standsAtMostMs
 }
 
 /** What a batch has to do with. */

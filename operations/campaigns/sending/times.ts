@@ -54,6 +54,23 @@ export function nextOpening(window: SendWindow, zone: string, now: Date): Date {
   return (today > local ? today : onDay(local.plus({ days: 1 }), window.start)).toJSDate()
 }
 
+/** A window may open so often before it is counted no further. */
+const daysCountedAtMost = 400
+
+/** How long from one instant to another a campaign might have sent: only while its window was open. */
+export function stoodStillMs(window: SendWindow | null, zone: string, from: Date, to: Date): number {
+  if (!window) return Math.max(0, to.getTime() - from.getTime())
+  let day = DateTime.fromJSDate(from, { zone })
+  let ms = 0
+  for (let days = 0; days < daysCountedAtMost && onDay(day, window.start).toJSDate() <= to; days += 1) {
+    const opens = Math.max(onDay(day, window.start).toMillis(), from.getTime())
+    const shuts = Math.min(onDay(day, window.end).toMillis(), to.getTime())
+    ms += Math.max(0, shuts - opens)
+    day = day.plus({ days: 1 })
+  }
+  return ms
+}
+
 /** A start that a clock change skips is as much later as the clocks are moved. */
 function onDay(day: DateTime, time: string): DateTime {
   const [hour, minute] = time.split(':').map(Number) as [number, number]

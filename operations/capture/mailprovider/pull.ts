@@ -7,15 +7,20 @@ import { emailKey, emailKeyOf } from '#runtime/values/email'
 /** The provider's clock is not ours, and what it tells may come late. */
 const looksBackMs = 24 * 3_600_000
 
-/** Asks from where the last pull began; of another list from when its first subscriber was pushed. */
-export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<void> {
+/**
+ * Asks from where the last pull began; of another list from when its first subscriber was pushed. Answers whether the
+ * provider was asked, and answered.
+ */
+export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const connected = await connections.mailingList(ctx)
-  if (!connected?.listId) return
+  if (!connected?.listId) return false
   const { port, store, listId } = connected
   const begun = ctx.now()
   const since = await sinceOf(ctx, listId)
-  if (since === null) return
-  for await (const emails of port.leftSince(store, listId, new Date(since.getTime() - looksBackMs))) {
+  if (since === null) return false
+  // One that has not come was written by a clock that was ahead.
+  const from = Math.min(since.getTime(), begun.getTime()) - looksBackMs
+  for await (const emails of port.leftSince(store, listId, new Date(from))) {
     signal.throwIfAborted()
     await leave(ctx, emails)
   }
@@ -25,6 +30,7 @@ export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<vo
     .values(pulled)
     .onConflict((conflict) => conflict.column('store_id').doUpdateSet(pulled))
     .execute()
+  return true
 }
 
 async function sinceOf(ctx: Context, listId: string): Promise<Date | null> {

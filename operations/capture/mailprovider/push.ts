@@ -4,6 +4,7 @@ import { connections, days, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type PushedPerson, peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { mailproviderPush } from '../handles.ts'
+import { popup } from '../popup/settings.ts'
 
 export interface Pushable {
   id: string
@@ -177,6 +178,22 @@ function claimed(ctx: Context, jobId: string, rows: ReturnType<typeof pushableRo
     .updateTable('newsletter_subscribers as s')
     .set({ push_claim: jobId, push_claimed_at: now })
     .where('s.id', 'in', free)
+}
+
+/**
+ * The provider was silent for longer than a push waits: who left here must not stay on its list until somebody else
+ * comes. New ones wait where pushing was turned off meanwhile.
+ */
+export async function pushForgotten(ctx: Context): Promise<void> {
+  const { isMailproviderEnabled } = await popup.read(ctx)
+  const due = await ctx.db
+    .selectFrom('newsletter_subscribers')
+    .select('id')
+    .where('push_due', '=', true)
+    .$if(!isMailproviderEnabled, (rows) => rows.where('status', '=', 'unsubscribed'))
+    .limit(1)
+    .executeTakeFirst()
+  if (due) await ctx.queue(mailproviderPush, { subscriberId: due.id })
 }
 
 /** Told once a day: those who wait go with the next push. */

@@ -31,6 +31,8 @@ import { type RefusalCode, refusalCode } from './codes.ts'
 import { recently } from './recently.ts'
 import { sharedTextFor } from './shared-text.ts'
 
+export { isAhead } from '../numbers/pace.ts'
+
 export type { Connection }
 export { takeRecipients }
 

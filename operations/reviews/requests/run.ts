@@ -1,12 +1,14 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
 import { outbox } from '#operations/messaging/door'
-import { connections } from '#operations/store/door'
+import { catchUpOrders, connections } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { findSettings } from '../settings/settings.ts'
 import { claim, type Why } from './claims.ts'
 import { requestMessages } from './lane.ts'
 import { mayAsk } from './plan.ts'
+import { daysLater, isNight } from './times.ts'
 
 const messagesAtOnce = 100
 /** Their requests at once. */
@@ -15,6 +17,8 @@ const productsAtOnce = 100
 
 export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<void> {
   if (!(await mayAsk(ctx))) return
+  await catchUpOrders(ctx, signal)
+  await putOffLate(ctx)
   await deliverWaiting(ctx, signal)
   for (const why of ['due', 'reminder'] as const) {
     for (;;) {
@@ -36,6 +40,32 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
       for (const id of messages) await outbox.handOne(ctx, requestMessages, id)
     }
   }
+}
+
+/** What is found so late, as we were away, wakes nobody: in the night it waits for the set time. Email may come at any. */
+const lateMs = 3 * 3_600_000
+
+async function putOffLate(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const { timezone } = ctx.store
+  if (!isNight(now, timezone)) return
+  const { settings } = await findSettings(ctx)
+  const next = daysLater(now, 0, settings.request.sendTime, timezone)
+  const late = new Date(now.getTime() - lateMs)
+  await ctx.db
+    .updateTable('review_dispatches')
+    .set({ scheduled_at: next, updated_at: now })
+    .where('channel', '=', 'messaging')
+    .where('status', '=', 'scheduled')
+    .where('scheduled_at', '<=', late)
+    .execute()
+  await ctx.db
+    .updateTable('review_dispatches')
+    .set({ next_reminder_at: next, updated_at: now })
+    .where('channel', '=', 'messaging')
+    .where('status', '=', 'sent')
+    .where('next_reminder_at', '<=', late)
+    .execute()
 }
 
 async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> {

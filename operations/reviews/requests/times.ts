@@ -24,3 +24,10 @@ export function daysLater(from: Date, days: number, time: string, timezone: stri
   const found = [days, days + 1].flatMap((later) => instantsOf(addDays(day, later), time, timezone))
   return found.find((at) => at >= from)!
 }
+
+/** Whether people sleep, by the store's clocks. */
+export function isNight(at: Date, timezone: string): boolean {
+  const today = localDay(at, timezone)
+  const [morning, evening] = ['08:00', '22:00'].map((time) => instantsOf(today, time, timezone)[0]!)
+  return at < morning! || at >= evening!
+}

@@ -79,7 +79,8 @@ async function standing(
 
 /** When the next wave may begin, where that is not now: after one that told nobody it may at once. */
 async function nextAt(ctx: Context, variantId: string, wave: WaveRow | undefined): Promise<Date | null> {
-  if (!wave || wave.is_open || wave.ended_at === null) return null
+  // One that ends later than now was ended by a clock that was ahead.
+  if (!wave || wave.is_open || wave.ended_at === null || wave.ended_at > ctx.now()) return null
   const at = new Date(wave.ended_at.getTime() + betweenMs)
   return at > ctx.now() && (await hasTold(ctx, variantId, wave.started_at)) ? at : null
 }

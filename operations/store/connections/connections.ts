@@ -358,6 +358,12 @@ export async function readProgress<T>(ctx: Context, mirror: string): Promise<T |
   return (row?.settings as Record<string, T> | undefined)?.[mirror]
 }
 
+/** How far all mirrors have read; null without a platform that is connected. */
+export async function readAllProgress(ctx: Context): Promise<Readonly<Record<string, unknown>> | null> {
+  const [row] = await connectionOf(ctx, { port: 'ecommerce' })
+  return row ? ((row.settings ?? {}) as Record<string, unknown>) : null
+}
+
 /** Keeps it, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
 export async function keepProgress(
   ctx: Context,

@@ -1,7 +1,7 @@
 /** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
 import type { Context } from '#runtime/context'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import { keepProgress, readProgress } from '../connections/connections.ts'
+import { keepProgress, readAllProgress, readProgress } from '../connections/connections.ts'
 
 export interface OrderCursor {
   /** Changes from this instant on are asked for. */
@@ -40,6 +40,15 @@ export function afterPage(
 /** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
 export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
   const atEnd = cursor.cursor === null
+  const before = atEnd ? await ordersReadAt(ctx) : null
   const known = { orders: cursor, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
   await keepProgress(ctx, connectedAt, known)
+  if (!atEnd) return
+  for (const told of ctx.wired.ordersRead) await told(ctx, before)
+}
+
+/** When the mirror last had all that there was; null: never yet. */
+export async function ordersReadAt(ctx: Context): Promise<Date | null> {
+  const { ordersSyncedAt: at } = (await readAllProgress(ctx)) ?? {}
+  return typeof at === 'string' ? new Date(at) : null
 }

@@ -23,7 +23,11 @@ const noon = '2026-11-20T15:00:00.000Z'
 
 const states = async (shop: AutomationShop, id: string) =>
   (await shop.executions(id)).map(
-    (row) => row.skip_reason ?? row.failure_code ?? row.hold_reason ?? (row.sent_at ? 'sent' : row.status),
+    (row) =>
+      row.skip_reason ??
+      row.failure_code ??
+      (row.status === 'pending' ? row.hold_reason : null) ??
+      (row.sent_at ? 'sent' : row.status),
   )
 const goTo = async (at: string | Date): Promise<void> => {
   await app.setClock(at)

@@ -1,6 +1,6 @@
 import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
-import { pagesOf } from '#runtime/ports/pages'
+import { keptPagesOf } from '#runtime/ports/pages'
 import { cartsSync } from '../../handles.ts'
 import { afterPage, moveCartCursor, readCartCursor, upsertCarts } from '../carts.ts'
 
@@ -25,7 +25,7 @@ export default job(cartsSync, {
         ...(at === null ? {} : { cursor: at }),
       })
     }
-    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
+    for await (const page of keptPagesOf(read, ({ next }) => next, cursor.cursor)) {
       cursor = afterPage(cursor, page.next, askedAt)
       await ctx.transaction(async (tx) => {
         await upsertCarts(tx, page.carts)

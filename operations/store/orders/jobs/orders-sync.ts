@@ -1,10 +1,8 @@
 import { notify } from '#operations/notifications/door'
 import { type JobAttempt, job } from '#runtime/job'
-import { pagesOf } from '#runtime/ports/pages'
 import { connectedStores, ecommerce, registerWebhooks } from '../../connections/connections.ts'
 import { ordersSync } from '../../handles.ts'
-import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
-import { upsertOrders } from '../orders.ts'
+import { readOrders } from '../reading.ts'
 
 export default job(ordersSync, {
   description: "Brings the mirror of the platform's orders up to date.",
@@ -18,21 +16,7 @@ export default job(ordersSync, {
     const connected = await ecommerce(ctx)
     if (!connected) return
     if (checkWebhooks) await registerWebhooks(ctx, connected)
-    let cursor = await readOrderCursor(ctx)
-    const read = (at: string | null) => {
-      signal.throwIfAborted()
-      return connected.port.listOrders(connected.store, {
-        updatedSince: new Date(cursor.since),
-        ...(at === null ? {} : { cursor: at }),
-      })
-    }
-    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
-      cursor = afterPage(cursor, page)
-      await ctx.transaction(async (tx) => {
-        await upsertOrders(tx, page.orders)
-        await moveOrderCursor(tx, connected.connectedAt, cursor)
-      })
-    }
+    await readOrders(ctx, connected, signal)
   },
   async failed(ctx) {
     await notify(ctx, {

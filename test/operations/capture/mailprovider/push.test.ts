@@ -331,6 +331,33 @@ describe('who leaves', () => {
     expect(await members(shop)).toEqual([])
   })
 
+  test('here, while the provider is down for days, is taken off within an hour of its return', async () => {
+    const shop = await pushedShop('ana')
+    await setMode(shop, 'mailingList', 'down')
+    await leave(shop, 'ana')
+    for (let tries = 0; tries < 16; tries += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(6 * 3_600_000)
+    }
+    await setMode(shop, 'mailingList', null)
+    await app.advance(3_600_000)
+    await app.drainJobs()
+    expect(await members(shop)).toEqual([])
+    expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed', push_due: false })
+  })
+
+  test('there, after a clock that was a year ahead for an hour, leaves here', async () => {
+    const shop = await pushedShop('ana')
+    const now = app.clock.now()
+    const ahead = new Date(now.getTime() + 365 * 24 * 3_600_000)
+    await app.setClock(ahead)
+    await pull(shop)
+    await app.setClock(now)
+    await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
+    await pull(shop)
+    expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
+  })
+
   test('here without having been pushed is no request', async () => {
     const shop = await pushedShop()
     await add(shop, [{ email: 'quiet@example.com' }])

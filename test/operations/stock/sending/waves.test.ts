@@ -64,6 +64,19 @@ describe('a wave', () => {
     expect((await shop.call(getSettings)).body.lastStockEventAt).toMatch(/^2026-11-20T12:/)
   })
 
+  test('of a clock that was a year ahead for an hour keeps no later one back', async () => {
+    const shop = await stockShop(app)
+    await askers(shop, 2)
+    const ahead = new Date(app.clock.ms() + 365 * day)
+    const ctx = await shop.context()
+    const wave = { variant_id: '3001', started_at: ahead, ended_at: ahead }
+    await ctx.db.insertInto('stock_waves').values(wave).execute()
+    const sent = { status: 'sent', sent_at: ahead }
+    await ctx.db.updateTable('stock_subscriptions').set(sent).where('channel', '=', 'email').execute()
+    await shop.restock(9)
+    expect(await statuses(shop)).toEqual(['sent', 'sent'])
+  })
+
   test('does not go on when the stock was sold meanwhile, and does when it is enough again', async () => {
     const shop = await stockShop(app)
     await askers(shop, 8)

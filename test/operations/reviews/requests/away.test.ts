@@ -1,0 +1,79 @@
+/** What fell due while we were away (rule 3): it leaves at the set time, by what became of the orders meanwhile. */
+import { expect, test } from 'vitest'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
+import { testApp } from '#test/support/app'
+import { reviewShop } from '../shop.ts'
+
+const app = await testApp()
+const sandbox = sandboxOf(app.services.adapters.messaging)
+
+async function askingShop() {
+  await app.setClock('2026-03-10T12:00:00.000Z')
+  const shop = await reviewShop(app)
+  await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400010001' })
+  const reminder = { isEnabled: true, delayDays: 1, maxReminders: 1 }
+  await shop.settings({ request: { isEnabled: true, channel: 'messaging', delayDays: 1 }, reminder })
+  const sell = async (phone: string) => {
+    const customer = { name: 'Ana', email: `${phone}@example.com`, phone }
+    const order = await shop.place({ customer, items: [{ variantId: '2001', quantity: 1 }] })
+    await shop.deliver(await shop.change(order, { fulfillmentStatus: 'delivered' }))
+    await app.drainJobs()
+    return order
+  }
+  const left = async () => (await sandbox.outbox(shop.id)).map(({ phone }) => phone)
+  const at = async (instant: string) => {
+    await app.setClock(instant)
+    await app.drainJobs()
+  }
+  return { shop, sell, left, at }
+}
+
+test('back at night: they leave the next morning, and not for what was returned', async () => {
+  const { shop, sell, left, at } = await askingShop()
+  await sell('+5511988887777')
+  const returned = await sell('+5511977776666')
+  // Due at 10:00 in São Paulo; nobody hears of it.
+  await app.setClock('2026-03-11T12:00:00.000Z')
+  await shop.change(returned, { status: 'cancelled' })
+  await at('2026-03-12T06:00:00.000Z')
+  expect(await left()).toEqual([])
+  expect((await shop.dispatches()).map((row) => [row.status, row.reason, row.scheduled_at])).toEqual([
+    ['scheduled', null, new Date('2026-03-12T13:00:00.000Z')],
+    ['skipped', 'order-cancelled', expect.any(Date)],
+  ])
+  await at('2026-03-12T13:00:00.000Z')
+  expect(await left()).toEqual(['+5511988887777'])
+  // Its reminder, the same.
+  await at('2026-03-14T02:00:00.000Z')
+  expect(await left()).toHaveLength(1)
+  await at('2026-03-14T13:00:00.000Z')
+  expect(await left()).toHaveLength(2)
+})
+
+test('back within three hours, or by day, they leave at once', async () => {
+  const { sell, left, at } = await askingShop()
+  await sell('+5511988887777')
+  await at('2026-03-11T15:59:00.000Z')
+  expect(await left()).toHaveLength(1)
+  await sell('+5511977776666')
+  await at('2026-03-16T20:00:00.000Z')
+  expect(await left()).toContain('+5511977776666')
+})
+
+test('back in the hours after the set time, days late, they leave at once, by what became of the order', async () => {
+  const { shop, sell, left } = await askingShop()
+  const returned = await sell('+5511988887777')
+  await sell('+5511977776666')
+  await shop.change(returned, { status: 'cancelled' })
+  await app.setClock('2026-03-20T14:00:00.000Z')
+  // The walk over the orders of nine days takes its time: nobody waits for its job.
+  const next_at = new Date('2026-03-20T14:10:00.000Z')
+  await app.database.root
+    .updateTable('job_schedules')
+    .set({ next_at })
+    .where('name', '=', 'orders-sync-all')
+    .execute()
+  await app.drainJobs()
+  expect(await left()).toEqual(['+5511977776666'])
+})
