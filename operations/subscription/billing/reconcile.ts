@@ -198,7 +198,10 @@ async function agreementsOf(ctx: Context, row: SubscriptionRow, since: Date): Pr
     .select(['provider', 'agreement_id as id'])
     .where('kind', 'in', ['cancel', 'cancel-agreement', 'pause-agreement'])
     .where('updated_at', '>', since)
-  const found = [...holding(row), ...(await paid.execute()), ...(await ended.execute())] as Subject[]
+  const former = [...(await paid.execute()), ...(await ended.execute())] as Subject[]
+  // A provider that this server has left can be asked no more.
+  const askable = former.filter((each) => Object.hasOwn(ctx.adapters.billing, each.provider))
+  const found = [...holding(row), ...askable]
   return [...new Map(found.map((each) => [`${each.provider}:${each.id}`, each])).values()]
 }
 

@@ -8,6 +8,7 @@ import { paymentFailedEmail } from '../handles.ts'
 import { addTask } from '../intents.ts'
 import { afterCharge, discountOf } from '../money.ts'
 import { couponOf, graceFrom, periodNear, type SubscriptionRow } from '../moves.ts'
+import { tellOfEnd } from '../notices/notices.ts'
 import { saveRow } from '../rows.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { backBefore, isTakenBack, takeBack, takePart } from './taken-back.ts'
@@ -145,6 +146,11 @@ async function renewed(
 ): Promise<SubscriptionRow> {
   const coupon = couponOf(row)
   if (coupon) await redeem(tx, coupon.code)
+  const { agreement_status: over, agreement_changed_at: overSince } = row
+  const goesOn = row.status !== 'cancelled' && row.status !== 'ended'
+  if (goesOn && (over === 'paused' || over === 'cancelled')) {
+    await tellOfEnd(tx, over, period.end, overSince ?? period.start)
+  }
   return saveRow(tx, row, {
     ...afterRenewal(row, period.end),
     current_period_start: period.start,

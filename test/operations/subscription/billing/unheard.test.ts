@@ -17,7 +17,7 @@ import { parseHook, signedHook } from '#runtime/ports/billing/sandbox-hooks'
 import { derivedKey } from '#runtime/secrets'
 import { billingStandIn } from '#test/ports/billing-stand-in'
 import { type TestApp, testApp } from '#test/support/app'
-import { type Billed, billed, dayMs, startAt } from '#test/support/subscriber'
+import { type Billed, billed, cards, dayMs, startAt } from '#test/support/subscriber'
 import { standingClock } from '#test/support/test-clock'
 
 const app = await testApp()
@@ -247,6 +247,48 @@ describe('the end of an agreement, told before what it had charged', () => {
     await reconcile(await me.shop.context())
     expect((await me.read(getSubscription)).pausedAt).toBe(null)
     expect((await me.read(getPreApproval)).status).toBe('authorized')
+  })
+})
+
+describe('a charge that is told before its checkout', () => {
+  async function early(): Promise<{ me: Billed; renewal: BillingEvent }> {
+    await startAt(app, begun)
+    const me = await billed(app)
+    const { body } = await me.post(createPreapproval, { planId: 'growth' })
+    const form = { cardNumber: cards.good, holder: 'Olivia', expMonth: '12', expYear: '2089' }
+    await sandbox.pay(new URL(body.checkoutUrl).pathname.split('/').at(-1)!, form)
+    await unheard(me)
+    await app.setClock(justAfter)
+    await sandbox.runDue()
+    const [renewal] = await unheard(me)
+    return { me, renewal: renewal! }
+  }
+
+  test('waits for it: both periods are given, and nothing goes back', async () => {
+    const { me, renewal } = await early()
+    await tell(renewal)
+    await app.advance(60_000)
+    await app.drainJobs()
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      currentPeriodStart: due,
+      nextChargeAt: '2027-01-01T00:00:00.000Z',
+    })
+    expect(await me.payments()).toMatchObject([{ status: 'approved' }, { status: 'approved' }])
+    expect(await me.notices()).not.toContain('payment-refunded')
+  })
+
+  test('goes back after an hour, where nothing is told of its checkout', async () => {
+    const { me, renewal } = await early()
+    const gone = 'delete from sandbox_billing_events where store_id = $1'
+    await app.database.query(gone, [me.shop.id])
+    await tell(renewal)
+    expect(await me.payments()).toEqual([])
+    for (const hours of [2, 1]) {
+      await app.advance(hours * 3_600_000)
+      await app.drainJobs()
+    }
+    expect(await me.payments()).toMatchObject([{ status: 'refunded', amount: 249 }])
   })
 })
 
