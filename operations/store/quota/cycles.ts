@@ -41,8 +41,9 @@ export async function cycleNow(ctx: Context): Promise<Cycle> {
   const due = await cycleDue(ctx)
   const { startsAt } = due
   if (due.endsAt > ctx.now()) return { ...due, countsFrom: startsAt, used: 0, reserved: 0 }
+  // What it counted stays told; nothing is held for anybody any more.
   const over = await cycles.where('starts_at', '=', startsAt).executeTakeFirst()
-  return { ...due, countsFrom: startsAt, limit: 0, used: over?.used ?? 0, reserved: over?.reserved ?? 0 }
+  return { ...due, countsFrom: startsAt, limit: 0, used: over?.used ?? 0, reserved: 0 }
 }
 
 /** Makes the cycle that holds now where it is missing; false when none holds, as after a trial. */
