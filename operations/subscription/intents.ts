@@ -120,3 +120,13 @@ export async function letGo(ctx: Context, id: string, failure: string): Promise<
     await tx.queue(billingReconcile, {})
   })
 }
+
+/** Not done, and still to be: the next look tries again. */
+export async function noteRefusal(ctx: Context, id: string, failure: string): Promise<void> {
+  await ctx.db
+    .updateTable('billing_intents')
+    .set({ failure, updated_at: ctx.now() })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .execute()
+}

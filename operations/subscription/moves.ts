@@ -26,6 +26,8 @@ export type Move =
   | 'renewed'
 
 const graceMs = 7 * 24 * 3_600_000
+/** What was paid may be disputed, or given back at the provider, for half a year. */
+export const goesBackForMs = 200 * 24 * 3_600_000
 const retryMs = [1, 3, 5].map((days) => days * 24 * 3_600_000)
 
 export const scheduledOf = (row: SubscriptionRow): ScheduledChange | null =>
@@ -121,6 +123,10 @@ export const graceFrom = (failedAt: Date): Date => new Date(failedAt.getTime() +
 /** Whether the provider will charge by the agreement, as far as it has told. */
 export const isAgreementLive = (row: SubscriptionRow): boolean =>
   row.agreement_id !== null && row.agreement_status !== 'paused' && row.agreement_status !== 'cancelled'
+
+/** Its period is over, and nobody has told whether the next one was charged for. */
+export const isOverdue = (row: SubscriptionRow, now: Date): boolean =>
+  row.status === 'active' && isAgreementLive(row) && row.paused_at === null && now >= row.current_period_end
 
 /**
  * What offers are priced on: while it stays the same, what was offered may be paid. That time passes, and that a trial,

@@ -146,15 +146,18 @@ async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow
   return saved
 }
 
-const followedAgainMs = 24 * 3_600_000
+export const followedAgainMs = 24 * 3_600_000
 
-/** All that the provider told until then is known. Written once a day: an hour more or less costs nothing. */
+/** Whether it is time for a look at all that the provider knows of the store. */
+export const isFollowedLongAgo = ({ followed_at: at }: SubscriptionRow, now: Date): boolean =>
+  at === null || now.getTime() - at.getTime() >= followedAgainMs
+
+/** All that the provider told until then is known. */
 export async function followed(ctx: Context, at: Date): Promise<void> {
-  const before = new Date(at.getTime() - followedAgainMs)
   await ctx.db
     .updateTable('subscriptions')
     .set({ followed_at: at })
-    .where((eb) => eb.or([eb('followed_at', 'is', null), eb('followed_at', '<=', before)]))
+    .where((eb) => eb.or([eb('followed_at', 'is', null), eb('followed_at', '<', at)]))
     .execute()
 }
 

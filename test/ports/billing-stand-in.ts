@@ -53,6 +53,8 @@ export interface BillingStandIn {
   fail(fault: Fault): void
   /** For the next requests, one each; null answers. */
   failOnce(...faults: Fault[]): void
+  /** The account has not enough in it: refunds are refused. */
+  refuseRefunds(isRefused: boolean): void
   /** Done, but the answer never comes. */
   loseAnswers(isLost: boolean): void
   /** Called between doing what was asked and answering it. */
@@ -126,6 +128,7 @@ export async function billingStandIn(
   let fault: Fault = null
   const faults: Fault[] = []
   let isLost = false
+  let hasNoFunds = false
   let onDone: ((method: string) => void) | null = null
   let last = 6_114_264_375
   const seller = { ...collector, tags: [...collector.tags] }
@@ -246,6 +249,7 @@ export async function billingStandIn(
     if (!payment) throw new ApiError(404, `No such object: ${action ?? url.pathname}`)
     if (refunds === 'refunds' && method === 'POST') {
       if (payment.status !== 'approved') throw new ApiError(400, 'Not valid action')
+      if (hasNoFunds) throw new ApiError(400, 'Insufficient funds')
       Object.assign(payment, { status: 'refunded', date_last_updated: instant() })
       touchInvoice(payment)
       notify('payment', payment.id, 'payment.updated')
@@ -339,7 +343,9 @@ export async function billingStandIn(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const { status, message } = error
-      return { status, body: { status, error: errors[status] ?? 'not_found', message } }
+      const refused = { status, body: { status, error: errors[status] ?? 'not_found', message } }
+      if (key !== null) answered.set(`${method} ${url} ${key}`, refused)
+      return refused
     }
   }
 
@@ -375,6 +381,9 @@ export async function billingStandIn(
     failOnce: (...next) => void faults.push(...next),
     loseAnswers(next) {
       isLost = next
+    },
+    refuseRefunds(isRefused) {
+      hasNoFunds = isRefused
     },
     onDone(listener) {
       onDone = listener

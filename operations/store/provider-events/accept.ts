@@ -81,6 +81,8 @@ export interface StoredEvent {
   /** The provider's own name for the store or number, or null. */
   storeRef: string | null
   occurredAt: Date
+  /** When it was first told here. */
+  receivedAt: Date
   data: unknown
 }
 

@@ -252,5 +252,6 @@ async function markApplied(
 
 function storedEvent(row: Row<'provider_events'>): StoredEvent {
   const { storeRef, data } = row.payload as { storeRef: string | null; data: unknown }
-  return { id: row.id, key: row.key, provider: row.provider, storeRef, occurredAt: row.occurred_at, data }
+  const { id, key, provider, occurred_at: occurredAt, created_at: receivedAt } = row
+  return { id, key, provider, storeRef, occurredAt, receivedAt, data }
 }

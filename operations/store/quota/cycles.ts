@@ -30,18 +30,20 @@ export interface Cycle {
  * trial.
  */
 export async function cycleNow(ctx: Context): Promise<Cycle> {
-  const row = await ctx.db
+  const cycles = ctx.db
     .selectFrom('usage_cycles')
     .select(['starts_at', 'ends_at', 'counts_from', 'message_limit', 'used', 'reserved'])
-    .where('starts_at', '=', currentCycle(ctx.db, ctx.now()))
-    .executeTakeFirst()
+  const row = await cycles.where('starts_at', '=', currentCycle(ctx.db, ctx.now())).executeTakeFirst()
   if (row) {
     const { starts_at: startsAt, ends_at: endsAt, message_limit: limit, used, reserved } = row
     return { startsAt, endsAt, countsFrom: row.counts_from ?? startsAt, limit, used, reserved }
   }
   const due = await cycleDue(ctx)
-  const limit = due.endsAt > ctx.now() ? due.limit : 0
-  return { ...due, countsFrom: due.startsAt, limit, used: 0, reserved: 0 }
+  const { startsAt } = due
+  if (due.endsAt > ctx.now()) return { ...due, countsFrom: startsAt, used: 0, reserved: 0 }
+  // What it counted stays told; nothing is held for anybody any more.
+  const over = await cycles.where('starts_at', '=', startsAt).executeTakeFirst()
+  return { ...due, countsFrom: startsAt, limit: 0, used: over?.used ?? 0, reserved: 0 }
 }
 
 /** Makes the cycle that holds now where it is missing; false when none holds, as after a trial. */

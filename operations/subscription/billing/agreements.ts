@@ -4,6 +4,7 @@ import type { Context } from '#runtime/context'
 import { cardOf } from '../cards.ts'
 import { openIntents } from '../intents.ts'
 import { isAgreementLive, type SubscriptionRow } from '../moves.ts'
+import { tellOfEnd } from '../notices/notices.ts'
 import { saveRow } from '../rows.ts'
 import type { Told } from './apply.ts'
 import { finishCancel } from './cancel.ts'
@@ -36,13 +37,13 @@ async function movedBy(
   if (row.status === 'past-due' && isGone && isAgreementLive(row)) await tellOfDebt(tx, status, at)
   if (row.status !== 'active') return {}
   if (status === 'paused' && row.paused_at === null) {
-    await tell(tx, 'was paused', row.current_period_end, at)
+    await tellOfEnd(tx, 'paused', row.current_period_end, at)
     return { paused_at: row.current_period_end, pause_reason: 'provider' }
   }
   if (status === 'authorized' && row.pause_reason === 'provider')
     return { paused_at: null, pause_reason: null }
   if (status === 'cancelled') {
-    await tell(tx, 'was cancelled', row.current_period_end, at)
+    await tellOfEnd(tx, 'cancelled', row.current_period_end, at)
     const cancelled = { status: 'cancelled', cancelled_at: at, ends_at: row.current_period_end }
     return { ...cancelled, scheduled_change: null, paused_at: null, pause_reason: null }
   }
@@ -55,17 +56,6 @@ async function tellOfDebt(tx: Context, status: 'paused' | 'cancelled', at: Date)
     level: 'error',
     title: `The payment agreement was ${status} at the provider`,
     message: 'What is owed cannot be charged any more. Resume with a new checkout to go on.',
-    link: '/subscription',
-    dedupeKey: `agreement-changed:${at.toISOString()}`,
-  })
-}
-
-async function tell(tx: Context, what: string, until: Date, at: Date): Promise<void> {
-  await notify(tx, {
-    type: 'agreement-changed',
-    level: 'warning',
-    title: `The payment agreement ${what} at the provider`,
-    message: `Nothing more is charged. What is paid for is kept until ${until.toISOString().slice(0, 10)}.`,
     link: '/subscription',
     dedupeKey: `agreement-changed:${at.toISOString()}`,
   })

@@ -3,14 +3,14 @@
 import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { Refused } from '#runtime/ports/errors'
 import { requireCoupon } from '../coupons.ts'
 import { planCurrency } from '../money.ts'
 import { nextCharge, type SubscriptionRow } from '../moves.ts'
 import { readRow } from '../rows.ts'
 import { openCardUpdate, openCheckout } from './checkouts.ts'
 import { type Asked, isForsaken, newAgreement, resumptionOf, targetOf, wrongStatus } from './offers.ts'
-import { followProvider, settleAsked } from './reconcile.ts'
+import { followProvider, settleAsked, tryFollowing } from './reconcile.ts'
 
 type Wanted = Asked & { couponCode?: string | undefined }
 type From = (row: SubscriptionRow) => boolean
@@ -59,13 +59,7 @@ async function rowFrom(ctx: Context, canFrom: From): Promise<SubscriptionRow> {
   if (canFrom(row)) return row
   const goesOn = row.status === 'active' || row.status === 'past-due'
   if (!goesOn || row.agreement_id === null || isForsaken(row)) throw wrongStatus(row)
-  try {
-    await followProvider(ctx)
-  } catch (error) {
-    if (!(error instanceof Unavailable || error instanceof Throttled)) throw error
-    // Nothing better is known than what refuses it.
-    ctx.log.warn({ err: error }, 'the billing provider could not be asked')
-  }
+  await tryFollowing(ctx)
   const told = await readRow(ctx)
   if (!canFrom(told)) throw wrongStatus(told)
   return told

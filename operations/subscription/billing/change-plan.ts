@@ -22,7 +22,7 @@ import {
   targetOf,
   wrongStatus,
 } from './offers.ts'
-import { settleAsked } from './reconcile.ts'
+import { hearOfRenewal, settleAsked } from './reconcile.ts'
 import { finishSchedule, intended, type ScheduleTerms } from './schedule.ts'
 import { syncAmount } from './sync.ts'
 
@@ -46,6 +46,7 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
     throw refuse('bad_request', 'planId: is required, or billingCycle')
   }
   if (!request.preview) await settleAsked(ctx)
+  await hearOfRenewal(ctx)
   const row = await readRow(ctx)
   const { provider, port } = await connections.billing(ctx, row.provider ?? undefined)
   const { port: checkouts } = await connections.billing(ctx)

@@ -5,6 +5,7 @@
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { BillingEvent, BillingEventData } from '#runtime/ports/billing/port'
+import { billingReconcile } from '../handles.ts'
 import { lockRow } from '../rows.ts'
 import { applyAgreement } from './agreements.ts'
 import { applyCheckout, type Told } from './apply.ts'
@@ -24,9 +25,33 @@ export async function applyBillingEvent(
   else await applyAgreement(tx, row, told)
 }
 
-/** What the wiring gives for a kind: events come oldest first. */
+/** What the wiring gives for a kind: events come oldest first. Answers those that are to come again. */
 export const listenerOf =
   (kind: BillingEvent['kind']) =>
-  async (tx: Context, told: events.StoredEvent[]): Promise<void> => {
-    for (const event of told) await applyBillingEvent(tx, kind, event)
+  async (tx: Context, told: events.StoredEvent[]): Promise<readonly string[]> => {
+    const early: string[] = []
+    for (const event of told) {
+      if (kind === 'payment' && (await isEarly(tx, event))) early.push(event.id)
+      else await applyBillingEvent(tx, kind, event)
+    }
+    // What became of its page is asked before the money is judged.
+    if (early.length > 0) await tx.queue(billingReconcile, {})
+    return early
   }
+
+const waitsMs = 3_600_000
+
+/** A charge of an agreement whose page was paid, as it seems, and nobody has told: it would go back as nobody's. */
+async function isEarly(tx: Context, { provider, receivedAt, data }: events.StoredEvent): Promise<boolean> {
+  const { payment } = data as BillingEventData
+  if (!payment?.agreementId || payment.checkoutId !== null || payment.status !== 'approved') return false
+  if (tx.now().getTime() - receivedAt.getTime() >= waitsMs) return false
+  const page = await tx.db
+    .selectFrom('checkouts')
+    .select('id')
+    .where('provider', '=', provider)
+    .where('provider_checkout_id', '=', payment.agreementId)
+    .where('status', 'in', ['open', 'expired'])
+    .executeTakeFirst()
+  return page !== undefined
+}

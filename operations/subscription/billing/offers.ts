@@ -1,8 +1,8 @@
 /** What a change of plan would bring (rules 6 to 8): pure, so that a preview is the very thing. */
 import { amounts } from '#operations/store/door'
-import { refuse } from '#runtime/errors'
+import { refuse, refuseForNow } from '#runtime/errors'
 import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from '../money.ts'
-import { isAgreementLive, type SubscriptionRow, scheduledOf } from '../moves.ts'
+import { isAgreementLive, isOverdue, type SubscriptionRow, scheduledOf } from '../moves.ts'
 import { type Begins, type Target, type Terms, termsOf } from '../terms.ts'
 
 export type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
@@ -118,6 +118,8 @@ export function changeOf(row: SubscriptionRow, target: Target, given: Given): Of
   }
   if (isUpgrade(row, target)) {
     if (!isSameCycle) return checkout(offered('now'))
+    // Nothing is left of the period that is over, and the one that begins may be paid for as it was.
+    if (isOverdue(row, given.now)) throw renewing()
     const within = offered('same-period')
     if (row.agreement_id && isCarried && given.canCharge) {
       return { outcome: 'applied', terms: within, effectiveAt: given.now }
@@ -129,9 +131,15 @@ export function changeOf(row: SubscriptionRow, target: Target, given: Given): Of
   const terms = offered('at-period-end')
   // Without an agreement nothing will be charged for the smaller plan either.
   const isFree = !row.agreement_id && isSameCycle
-  if (!isFree && !isCarried) return checkout(terms)
+  if (!isFree && !isCarried) {
+    if (isOverdue(row, given.now)) throw renewing()
+    return checkout(terms)
+  }
   return { outcome: 'scheduled', terms, effectiveAt: row.current_period_end }
 }
+
+const renewing = () =>
+  refuseForNow('conflict', 'The renewal of the subscription is under way: try again once it is charged')
 
 const checkout = (terms: Terms): Offer => ({
   outcome: 'checkout-required',

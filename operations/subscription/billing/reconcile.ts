@@ -3,10 +3,10 @@ import { connections, takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseForNow } from '#runtime/errors'
 import type { BillingEventData, BillingPort } from '#runtime/ports/billing/port'
-import { Refused } from '#runtime/ports/errors'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
-import type { SubscriptionRow } from '../moves.ts'
-import { followed, lockRow, readRow } from '../rows.ts'
+import { goesBackForMs, isOverdue, type SubscriptionRow } from '../moves.ts'
+import { followed, isFollowedLongAgo, lockRow, readRow } from '../rows.ts'
 import { finishCancel } from './cancel.ts'
 import { finishCharge } from './charge.ts'
 import { applyBillingEvent } from './events.ts'
@@ -110,6 +110,21 @@ export async function followProvider(ctx: Context): Promise<void> {
   await compareAgreement(ctx)
 }
 
+/** The same for somebody who waits, and who has to go by what is known where the provider does not answer. */
+export async function tryFollowing(ctx: Context): Promise<void> {
+  try {
+    await followProvider(ctx)
+  } catch (error) {
+    if (!(error instanceof Unavailable || error instanceof Throttled)) throw error
+    ctx.log.warn({ err: error }, 'the billing provider could not be asked')
+  }
+}
+
+/** Before what the merchant asks for is decided on a period that is over, as far as anybody has told. */
+export async function hearOfRenewal(ctx: Context): Promise<void> {
+  if (isOverdue(await readRow(ctx), ctx.now())) await tryFollowing(ctx)
+}
+
 /** News of an agreement that came before its payment had nothing to change then: the provider is asked how it stands. */
 async function compareAgreement(ctx: Context): Promise<void> {
   const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
@@ -132,34 +147,74 @@ const nothing: BillingEventData = {
   agreement: null,
 }
 
-/** The same events under the same keys, from where this was last done: however long ago. */
+/**
+ * The same events under the same keys, from where this was last done: however long ago. Once a day of every agreement that
+ * there was, and of all that can still go back: nobody else asks of those that were replaced or ended, nor of payments
+ * that are older than what they are followed for. Throws the first failure once all were asked.
+ */
 async function fetchEvents(ctx: Context): Promise<void> {
   const now = ctx.now()
   const row = await readRow(ctx)
-  const since = new Date((row.followed_at ?? row.created_at).getTime() - looksBackMs)
-  for (const { provider, id } of await subjects(ctx, row, since)) {
-    const { port } = await connections.billing(ctx, provider)
-    const told = await known(() => port.eventsOf(id, { since }))
-    if (told) await takeEvents(ctx, 'billing', provider, told)
+  const followedAt = (row.followed_at ?? row.created_at).getTime()
+  const since = new Date(followedAt - looksBackMs)
+  const isWhole = isFollowedLongAgo(row, now)
+  const paidSince = isWhole ? new Date(followedAt - goesBackForMs) : since
+  const agreements = isWhole ? await agreementsOf(ctx, row, paidSince) : holding(row)
+  const failures: unknown[] = []
+  for (const subjects of [
+    agreements.map((each) => ({ ...each, since: paidSince })),
+    (await unpaidPages(ctx, since)).map((each) => ({ ...each, since })),
+  ]) {
+    for (const subject of subjects) await hear(ctx, subject).catch((error) => failures.push(error))
   }
-  await followed(ctx, now)
+  if (failures.length > 0) throw failures[0]
+  if (isWhole) await followed(ctx, now)
 }
 
-/** The agreement that holds, and checkouts that may have been paid. */
-async function subjects(
-  ctx: Context,
-  { agreement_id: id, provider }: SubscriptionRow,
-  since: Date,
-): Promise<{ provider: string; id: string }[]> {
+interface Subject {
+  provider: string
+  id: string
+}
+
+async function hear(ctx: Context, { provider, id, since }: Subject & { since: Date }): Promise<void> {
+  const { port } = await connections.billing(ctx, provider)
+  const told = await known(() => port.eventsOf(id, { since }))
+  if (told) await takeEvents(ctx, 'billing', provider, told)
+}
+
+/** The agreement that holds, or did to the end. */
+const holding = ({ agreement_id: id, provider }: SubscriptionRow): Subject[] =>
+  id && provider ? [{ provider, id }] : []
+
+/** Also those that were replaced or given up: what they had charged may be told late, and go back later. */
+async function agreementsOf(ctx: Context, row: SubscriptionRow, since: Date): Promise<Subject[]> {
+  const paid = ctx.db
+    .selectFrom('payments')
+    .select(['provider', 'agreement_id as id'])
+    .where('agreement_id', 'is not', null)
+    .where('created_at', '>', since)
+  const ended = ctx.db
+    .selectFrom('billing_intents')
+    .select(['provider', 'agreement_id as id'])
+    .where('kind', 'in', ['cancel', 'cancel-agreement', 'pause-agreement'])
+    .where('updated_at', '>', since)
+  const former = [...(await paid.execute()), ...(await ended.execute())] as Subject[]
+  // A provider that this server has left can be asked no more.
+  const askable = former.filter((each) => Object.hasOwn(ctx.adapters.billing, each.provider))
+  const found = [...holding(row), ...askable]
+  return [...new Map(found.map((each) => [`${each.provider}:${each.id}`, each])).values()]
+}
+
+/** Checkouts that may have been paid. */
+async function unpaidPages(ctx: Context, since: Date): Promise<Subject[]> {
   const unpaid = await ctx.db
     .selectFrom('checkouts')
-    .select(['provider', 'provider_checkout_id'])
+    .select(['provider', 'provider_checkout_id as id'])
     .where('provider_checkout_id', 'is not', null)
     .where('status', '<>', 'approved')
     .where('created_at', '>', since)
     .execute()
-  const found = unpaid.map((each) => ({ provider: each.provider, id: each.provider_checkout_id! }))
-  return id && provider ? [{ provider, id }, ...found] : found
+  return unpaid as Subject[]
 }
 
 /** Checkouts whose making was interrupted: nobody has their address. */

@@ -8,6 +8,7 @@ import { paymentFailedEmail } from '../handles.ts'
 import { addTask } from '../intents.ts'
 import { afterCharge, discountOf } from '../money.ts'
 import { couponOf, graceFrom, periodNear, type SubscriptionRow } from '../moves.ts'
+import { tellOfEnd } from '../notices/notices.ts'
 import { saveRow } from '../rows.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { backBefore, isTakenBack, takeBack, takePart } from './taken-back.ts'
@@ -76,7 +77,7 @@ async function applyRenewal(
   if (payment.status === 'rejected') return isOlder ? row : failed(tx, row, payment)
   if (payment.status !== 'approved') return row
   if (isOlder) return row
-  if (!isOwed(row, payment)) {
+  if (!isOwed(row, payment, period, tx.now())) {
     await refundLate(tx, provider, payment)
     if (row.agreement_id) {
       const kind = row.status === 'paused' ? 'pause-agreement' : 'cancel-agreement'
@@ -95,7 +96,7 @@ interface Bill {
   balance: string
 }
 
-/** What the charge was made of; where the provider took more than was owed, the rest is credit. */
+/** What the charge was made of. Where the provider took more than was owed, the rest is credit; where less, it cost less. */
 function billOf(row: SubscriptionRow, payment: ProviderPayment): Bill {
   const price = amounts.toCents(row.price ?? payment.amount)
   const discount = discountOf(price, couponOf(row))
@@ -111,24 +112,29 @@ function billOf(row: SubscriptionRow, payment: ProviderPayment): Bill {
       discount: amounts.toMoney(discount),
       creditApplied: amounts.toMoney(amounts.notNegative(credit)),
     },
-    cost: amounts.toMoney(cost),
+    cost: amounts.toMoney(cost - (unpaid - credit)),
     balance: amounts.toMoney(balance - credit),
   }
 }
 
-/** Money that was taken before the subscription was paused or cancelled counts; the news of it may be late. */
-function isOwed(row: SubscriptionRow, payment: ProviderPayment): boolean {
+/**
+ * Money that was taken before the subscription was paused or cancelled counts; the news of it may be late. So late that
+ * nothing is left of the time it paid for, which nobody had, it goes back.
+ */
+function isOwed(row: SubscriptionRow, payment: ProviderPayment, period: { end: Date }, now: Date): boolean {
   const madeAt = new Date(payment.createdAt)
+  const had = (until: Date | null): boolean => until !== null && (period.end > now || until >= period.end)
   switch (row.status) {
     case 'active':
     case 'past-due':
       return true
     case 'paused':
+      if (!had(row.paused_at)) return false
       // The payer paused it at the provider, and let it go on there.
       if (row.pause_reason === 'provider') return true
-      return row.pause_reason === 'payment-failed' && row.paused_at !== null && madeAt < row.paused_at
+      return row.pause_reason === 'payment-failed' && madeAt < row.paused_at!
     default:
-      return row.cancelled_at !== null && madeAt <= row.cancelled_at
+      return had(row.cancelled_at) && madeAt <= row.cancelled_at!
   }
 }
 
@@ -140,21 +146,46 @@ async function renewed(
 ): Promise<SubscriptionRow> {
   const coupon = couponOf(row)
   if (coupon) await redeem(tx, coupon.code)
-  const isLeaving = row.status === 'cancelled' || row.status === 'ended'
-  const status = isLeaving ? { status: 'cancelled', ends_at: period.end } : { status: 'active' }
-  const isPaused = row.status === 'paused'
+  const { agreement_status: over, agreement_changed_at: overSince } = row
+  const goesOn = row.status !== 'cancelled' && row.status !== 'ended'
+  if (goesOn && (over === 'paused' || over === 'cancelled')) {
+    await tellOfEnd(tx, over, period.end, overSince ?? period.start)
+  }
   return saveRow(tx, row, {
-    ...status,
+    ...afterRenewal(row, period.end),
     current_period_start: period.start,
     current_period_end: period.end,
     period_cost: bill.cost,
     credit_balance: bill.balance,
     coupon: afterCharge(coupon),
     grace_ends_at: null,
-    ...(isPaused ? { paused_at: null, pause_reason: null } : {}),
-    // The payer paused the agreement: it holds to the end of what is paid.
-    ...(row.status === 'active' && row.paused_at ? { paused_at: period.end } : {}),
   })
+}
+
+/**
+ * How a subscription goes on that was paid to an instant. What became of its agreement may have been told before the
+ * payment was: by one that is over nothing more is charged, and what is paid is the last.
+ */
+function afterRenewal(row: SubscriptionRow, end: Date): Partial<SubscriptionRow> {
+  const isLeaving = row.status === 'cancelled' || row.status === 'ended'
+  if (isLeaving) return { status: 'cancelled', ends_at: end }
+  const goesOn = { status: 'active', paused_at: null, pause_reason: null }
+  switch (row.agreement_status) {
+    case 'cancelled': {
+      const cancelledAt = row.agreement_changed_at ?? row.updated_at
+      return {
+        ...goesOn,
+        status: 'cancelled',
+        cancelled_at: cancelledAt,
+        ends_at: end,
+        scheduled_change: null,
+      }
+    }
+    case 'paused':
+      return { ...goesOn, paused_at: end, pause_reason: 'provider' }
+    default:
+      return goesOn
+  }
 }
 
 async function failed(tx: Context, row: SubscriptionRow, payment: ProviderPayment): Promise<SubscriptionRow> {

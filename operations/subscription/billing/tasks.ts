@@ -3,7 +3,9 @@ import { connections, takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
-import { closeIntent, type IntentRow, openIntents, type TaskKind } from '../intents.ts'
+import { closeIntent, type IntentRow, noteRefusal, openIntents, type TaskKind } from '../intents.ts'
+import { goesBackForMs } from '../moves.ts'
+import { readRow } from '../rows.ts'
 
 const kinds: readonly TaskKind[] = [
   'close-checkout',
@@ -50,6 +52,10 @@ async function run(ctx: Context, task: IntentRow): Promise<void> {
     await ask(ctx, port, task)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
+    if (task.kind === 'refund' && !isFinal(ctx, task, error)) {
+      ctx.log.error({ err: error, paymentId: subjectOf(task) }, 'a refund was refused: it is tried again')
+      return noteRefusal(ctx, task.id, error.code)
+    }
     // It will not do it, now or later: gone already, or never there.
     ctx.log.warn(
       { err: error, kind: task.kind, agreementId: task.agreement_id },
@@ -61,8 +67,17 @@ async function run(ctx: Context, task: IntentRow): Promise<void> {
   await closeIntent(ctx, task.id, 'done')
 }
 
+/** Money is owed whatever stands in the way, such as an account without enough in it: refused today is not for ever. */
+const isFinal = (ctx: Context, { created_at: at }: IntentRow, { code }: Refused): boolean =>
+  code === 'not-found' || code === 'not-refundable' || ctx.now().getTime() - at.getTime() > goesBackForMs
+
+/** Providers answer the same key with the same refusal: what is asked anew has another, as long as it stays unanswered. */
+const refundKey = ({ id, failure, updated_at: at }: IntentRow): string =>
+  failure === null ? id : `${id}-${at.getTime()}`
+
+const subjectOf = ({ key, kind }: IntentRow): string => key.slice(kind.length + 1)
+
 async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<void> {
-  const subject = task.key.slice(task.kind.length + 1)
   switch (task.kind as TaskKind) {
     case 'close-checkout':
       await port.cancelCheckout(task.agreement_id)
@@ -70,11 +85,12 @@ async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<vo
     case 'cancel-agreement':
       return port.cancelAgreement(task.agreement_id)
     case 'pause-agreement':
+      if (await goesOn(ctx, task)) return
       return port.capabilities.pause
         ? port.pauseAgreement(task.agreement_id)
         : port.cancelAgreement(task.agreement_id)
     case 'refund':
-      return port.refund(subject, { idempotencyKey: task.id })
+      return port.refund(subjectOf(task), { idempotencyKey: refundKey(task) })
     case 'collect': {
       const isWanted = await isStillOwed(ctx, task)
       if (!isWanted) return
@@ -92,6 +108,12 @@ async function hearOut(
   { provider, agreement_id: id }: IntentRow,
 ): Promise<void> {
   await takeEvents(ctx, 'billing', provider, await port.eventsOf(id, { since: new Date(0) }))
+}
+
+/** What it was to be paused for was paid after all, and told later. */
+async function goesOn(ctx: Context, task: IntentRow): Promise<boolean> {
+  const { status, agreement_id: id } = await readRow(ctx)
+  return status === 'active' && id === task.agreement_id
 }
 
 async function isStillOwed(ctx: Context, task: IntentRow): Promise<boolean> {

@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { addTask } from '../intents.ts'
-import { lockFreeRow } from '../rows.ts'
+import { goesBackForMs } from '../moves.ts'
+import { followedAgainMs, lockFreeRow } from '../rows.ts'
 
 const batch = 200
 const dayMs = 24 * 3_600_000
@@ -113,12 +114,32 @@ async function expireCheckouts(ctx: SystemContext): Promise<void> {
   }
 }
 
-/** Stores with an agreement, an open checkout or something left half-way. */
-export const storesToReconcile = ({ root }: SystemContext) =>
-  root
+/**
+ * Stores with an agreement, an open checkout or something left half-way; once a day those where all is over, as long as
+ * what was paid may go back.
+ */
+export const storesToReconcile = (ctx: SystemContext) => {
+  const { root } = ctx
+  const before = (ms: number): Date => new Date(ctx.now().getTime() - ms)
+  const goesBackFrom = before(goesBackForMs)
+  const goesOn = root
     .selectFrom('subscriptions')
     .select('store_id')
     .where('agreement_id', 'is not', null)
     .where('status', 'in', ['active', 'past-due', 'paused', 'cancelled'])
+  const paid = root
+    .selectFrom('payments as p')
+    .select('p.id')
+    .where(sql<boolean>`p.store_id = b.store_id`)
+    .where('p.created_at', '>', goesBackFrom)
+  const isOver = root
+    .selectFrom('subscriptions as b')
+    .select('b.store_id')
+    .where('b.status', 'in', ['trialing', 'ended'])
+    .where(sql<boolean>`coalesce(b.followed_at <= ${before(followedAgainMs)}, true)`)
+    .where(sql<boolean>`((b.agreement_id is not null and b.ends_at > ${goesBackFrom}) or exists (${paid}))`)
+  return goesOn
+    .union(isOver)
     .union(root.selectFrom('checkouts').select('store_id').where('status', 'in', ['open', 'creating']))
     .union(root.selectFrom('billing_intents').select('store_id').where('status', '=', 'open'))
+}

@@ -29,6 +29,23 @@ export async function tellOwners(
   await notify(tx, { ...notice, recipientIds: owners.map((owner) => owner.userId) })
 }
 
+/** The agreement is over at the provider: what is paid, to an instant, is the last. */
+export async function tellOfEnd(
+  tx: Context,
+  status: 'paused' | 'cancelled',
+  until: Date,
+  at: Date,
+): Promise<void> {
+  await notify(tx, {
+    type: 'agreement-changed',
+    level: 'warning',
+    title: `The payment agreement was ${status} at the provider`,
+    message: `Nothing more is charged. What is paid for is kept until ${until.toISOString().slice(0, 10)}.`,
+    link: '/subscription',
+    dedupeKey: `agreement-changed:${at.toISOString()}:${until.toISOString()}`,
+  })
+}
+
 /**
  * The payer of a new agreement: the store's preference `payerEmail`, else who asks for it, else the first owner. A
  * provider may take nobody but the account of this address. Refuses a preference that is no address.

@@ -113,8 +113,9 @@ export class MercadoPagoBilling implements BillingPort {
   eventsOf = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> => this.#told(id, since, null)
 
   async #told(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
-    const answer = await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
-    if (!referenceOf(objectOf(anyPreapproval, answer).external_reference)) return []
+    const path = `/preapproval/${encodeURIComponent(id)}`
+    const answer = await this.#unlessOthers(() => this.#http.ask({ method: 'GET', path }))
+    if (answer === null || !referenceOf(objectOf(anyPreapproval, answer).external_reference)) return []
     const found = objectOf(preapproval, answer)
     const events = eventsOfSubscription(found, await this.#charges(id, since, invoice))
     return events.filter((event) => event.occurredAt >= since.toISOString())
@@ -177,6 +178,8 @@ export class MercadoPagoBilling implements BillingPort {
     const found = objectOf(payment, await this.#http.ask({ method: 'GET', path }))
     const status = statusOf(found)
     if (status === 'refunded') return
+    // Disputed, or looked into: it may be given back once that is decided.
+    if (status === 'pending') throw new Refused('not-refundable-yet', 'The payment is not decided')
     if (status !== 'approved') throw new Refused('not-refundable', `The payment is ${status}`)
     await this.#http.ask({
       method: 'POST',
@@ -201,7 +204,7 @@ export class MercadoPagoBilling implements BillingPort {
       subscription,
       invoice,
     })
-    try {
+    const find = async () => {
       if (type === 'subscription_preapproval') {
         await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
         return { subscription: id, invoice: null }
@@ -213,10 +216,21 @@ export class MercadoPagoBilling implements BillingPort {
       if (type !== 'payment') return null
       const [invoice] = await this.#invoices(`payment_id=${id}`)
       return invoice ? of(invoice) : null
+    }
+    try {
+      return await this.#unlessOthers(find)
     } catch (error) {
       // Something of another seller's, or the test notification of their panel: none of ours.
       if (error instanceof Refused && error.code === 'not-found') return null
-      // An object of another seller's is answered as if our key were wrong; it is not, if we are told who we are.
+      throw error
+    }
+  }
+
+  /** Null of another seller's object: it is answered as if our key were wrong, which it is not if we are told who we are. */
+  async #unlessOthers<T>(ask: () => Promise<T>): Promise<T | null> {
+    try {
+      return await ask()
+    } catch (error) {
       if (!(error instanceof AccessLost)) throw error
       await this.#seller()
       return null

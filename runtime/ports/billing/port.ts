@@ -149,7 +149,8 @@ export interface BillingPort {
   checkoutOfReturn(query: URLSearchParams): string | null
   /**
    * What hooks have told, or will, of a checkout or agreement since, under the same keys: for the page that the payer
-   * comes back to, and to find out what became of a call. Empty while nothing has happened.
+   * comes back to, and to find out what became of a call. Empty while nothing has happened. A payment that was made
+   * before `since` may have gone back after it without being told here: who asks for that begins where it was made.
    */
   eventsOf(id: string, q: { since: Date }): Promise<BillingEvent[]>
   getAgreement(id: string): Promise<Agreement>
@@ -174,6 +175,7 @@ export interface BillingPort {
   ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
   /** Payments made or changed since, oldest first. */
   listPayments(id: string, q: { since: Date }): Promise<ProviderPayment[]>
+  /** Refused as `not-found` or `not-refundable` where it never will be; otherwise it may be later, under another key. */
   refund(paymentId: string, q: { idempotencyKey: string }): Promise<void>
   /** Compared without case; null where there is none. */
   findCoupon(code: string): Promise<Coupon | null>

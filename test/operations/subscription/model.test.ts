@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { startAt } from '#test/support/subscriber'
-import { type Move, type Plan, SubscriptionWorld } from '#test/support/subscription-world'
+import { type Move, type Order, type Plan, SubscriptionWorld } from '#test/support/subscription-world'
 
 const app = await testApp()
 const plan = fc.constantFrom<Plan>('starter', 'growth', 'scale')
@@ -54,7 +54,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       move: fc.constant('payer' as const),
-      status: fc.constantFrom('paused' as const, 'cancelled' as const),
+      status: fc.constantFrom('paused' as const, 'cancelled' as const, 'authorized' as const),
     }),
   },
   {
@@ -80,11 +80,12 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.constant<Move>({ move: 'hold' }) },
+  { weight: 2, arbitrary: fc.constant<Move>({ move: 'sleep' }) },
   {
     weight: 3,
     arbitrary: fc.record({
       move: fc.constant('deliver' as const),
-      order: fc.constantFrom('in-order' as const, 'reversed' as const, 'twice' as const, 'lost' as const),
+      order: fc.constantFrom<Order>('in-order', 'reversed', 'twice', 'lost', 'half-lost'),
     }),
   },
   { weight: 9, arbitrary: fc.record({ move: fc.constant('wait' as const), hours }) },

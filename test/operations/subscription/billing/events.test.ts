@@ -239,11 +239,15 @@ describe('late', () => {
     await app.drainJobs()
     expect((await me.read(getSubscription)).status).toBe('paused')
     await pays(me, payment(me.agreementId, { attempt: 4, createdAt: '2026-12-06T00:00:00.000Z' }))
+    await app.advance(hourMs)
+    await app.drainJobs()
+    // We had paused its agreement, which nobody lets go on: what is paid is the last.
     expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       currentPeriodStart: due,
-      pausedAt: null,
+      pausedAt: '2027-01-01T00:00:00.000Z',
     })
+    expect(await me.notices()).toContain('agreement-changed')
   })
 
   test('a charge of the old agreement after another took its place goes back', async () => {
