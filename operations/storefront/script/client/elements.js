@@ -9,7 +9,7 @@ export { h, useEffect, useRef, useState }
 const common = `
 :host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; }
 :host([hidden]), [hidden] { display: none !important; }
-*, *::before, *::after { box-sizing: border-box; }
+*, *::before, *::after { box-sizing: border-box; unicode-bidi: plaintext; }
 button, input, select, textarea { font: inherit; color: inherit; }
 button { cursor: pointer; min-height: 24px; min-width: 24px; }
 button:disabled { cursor: progress; opacity: .6; }
@@ -130,8 +130,8 @@ function undoTranslations() {
     if (isSame || [...before.keys(), ...texts].every(isIn)) continue
     for (const each of [...element.childNodes])
       if (!nodes.includes(each) && /^(font|#text)$/i.test(each.nodeName)) each.remove()
-    for (const [at, each] of nodes.entries())
-      if (!isIn(each) && texts.includes(each)) element.insertBefore(each, nodes.slice(at).find(isIn) ?? null)
+    for (const each of texts)
+      if (!isIn(each)) element.insertBefore(each, nodes.slice(nodes.indexOf(each)).find(isIn) ?? null)
   }
   due.clear()
 }

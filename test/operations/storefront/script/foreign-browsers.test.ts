@@ -198,6 +198,29 @@ describe.skipIf(!hasChromium)('a page', { timeout: 60_000 }, () => {
     expect(asked).toHaveLength(1)
   })
 
+  test('that is read from right to left: what is ours says its numbers where they belong', async () => {
+    const { page, faults } = await visitor()
+    const site = await foreignShop((path) => ({
+      html: pageOf(path, { loader: fullLoader }).replace('<html>', '<html dir="rtl">'),
+    }))
+    await page.goto(`${site}/products/1001`)
+    const alert = page.locator('store-alerts .words').filter({ hasText: /^\d+ views? in/ })
+    await alert.waitFor()
+    const places = `(() => {
+      const all = document.querySelector('store-alerts').shadowRoot.querySelectorAll('.words')
+      const { firstChild: text } = [...all].find((each) => /^\\d+ view/.test(each.textContent))
+      return [0, text.data.indexOf('view')].map((at) => {
+        const range = document.createRange()
+        range.setStart(text, at)
+        range.setEnd(text, at + 1)
+        return range.getBoundingClientRect().left
+      })
+    })()`
+    const [number, word] = await page.evaluate<number[]>(places)
+    expect(number).toBeLessThan(word!)
+    noFaults(faults)
+  })
+
   const texts = `Object.fromEntries([...document.querySelectorAll('*')].filter(({ shadowRoot }) => shadowRoot)
       .map((each) => [each.localName + ' ' + (each.getAttribute('placement') ?? ''), each.shadowRoot.textContent.replace(/[«»]/g, '')]))`
   /** As browsers do it: a node of theirs in place of each text. */
