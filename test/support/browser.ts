@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { type TestApp, testApp } from './app.ts'
 import { whenFileEnds } from './closing.ts'
 import { hasRunBefore } from './once.ts'
@@ -65,9 +65,9 @@ async function theBrowser(): Promise<Browser> {
 }
 
 /** A page of a profile of its own, the addresses of other hosts that it asked for, and what went wrong in it. */
-export async function openPage(): Promise<OpenedPage> {
+export async function openPage(options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const browser = await theBrowser()
-  const context = await browser.newContext()
+  const context = await browser.newContext(options)
   whenFileEnds(() => context.close())
   const page = await context.newPage()
   // Of the same day as the server; it runs on from there.

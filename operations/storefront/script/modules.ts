@@ -87,7 +87,11 @@ export function modulesOf({ elements }: Pick<Wired, 'elements'>): Modules {
   return modules
 }
 
-const loaderBody = withoutComments(readFileSync(join(client, 'loader.js'), 'utf8'))
+/** In one function, which needs no `import`, and reads by no margins. */
+const loaderBody = ['visitor.js', 'loader.js']
+  .map((name) => withoutComments(readFileSync(join(client, name), 'utf8')))
+  .map((text) => text.replace(/^import .*\n/gm, '').replace(/^(export |[ \t]+)/gm, ''))
+  .join('\n')
 
 const loaders = new Map<string, Packed>()
 const loadersAtMost = 2000
@@ -101,7 +105,7 @@ export function loaderOf(
   const elements = wired.elements.map(({ tag, widget, module, pages, floats, preview }) => ({
     tag,
     widget,
-    file: basename(fileURLToPath(module)),
+    ...(basename(fileURLToPath(module)) === `${tag}.js` ? {} : { file: basename(fileURLToPath(module)) }),
     ...(pages ? { pages: pages === '*' ? '*' : pages.join(' ') } : {}),
     ...(floats ? { floats } : {}),
     ...(wired.widgets[widget]?.cards ? { cards: true } : {}),
@@ -109,7 +113,7 @@ export function loaderOf(
   }))
   const text = [
     '(() => {',
-    'if (window.storefrontLoaded) return',
+    'if (window.storefrontLoaded) return window.storefront?.again?.(document.currentScript)',
     'window.storefrontLoaded = true',
     `const base = ${JSON.stringify(base)}`,
     `const modules = ${JSON.stringify(modules)}`,

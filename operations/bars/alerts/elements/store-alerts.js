@@ -17,7 +17,7 @@ export default {
 :host { display: contents; }
 .alerts { display: flex; flex-flow: column wrap; gap: 12px; max-width: 100%; }
 /* Where there is no room for one more, it is not cut: it falls into a column that nobody sees. */
-@media (max-width: 767px) { .alerts { width: 320px; max-height: var(--storefront-passing, none); overflow: hidden; } }
+@media (max-width: 767px), (max-height: 479px) { .alerts { width: 320px; max-height: var(--storefront-passing, none); overflow: hidden; } }
 .alerts:empty { display: none; }
 .alert { position: relative; display: flex; gap: 12px; align-items: center; padding: 12px 16px; width: 320px; max-width: 100%; min-height: 56px; box-shadow: 0 2px 12px #0003; font-size: 14px; animation: come .25s; }
 .alert.closable { padding-inline-end: 44px; }

@@ -28,7 +28,7 @@ textarea { min-height: 110px; resize: vertical; }
 .opener { display: inline-flex; align-items: center; gap: 8px; border: 0; padding: 10px 18px; min-height: 48px; border-radius: 24px; font-weight: 600; box-shadow: 0 2px 12px #0003; max-width: 100%; }
 .opener svg { flex: none; width: 20px; height: 20px; fill: none; stroke: currentColor; stroke-width: 2; }
 /* A phone has room for a sign; the words are for ears. */
-@media (max-width: 767px) {
+@media (max-width: 767px), (max-height: 479px) {
   .opener { justify-content: center; width: 48px; padding: 0; }
   .opener .words { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 }

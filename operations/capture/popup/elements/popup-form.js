@@ -1,7 +1,7 @@
 // What stands in the popup: its form, and what who subscribed gets.
 
+import { CopyButton } from '../../../storefront/script/client/copying.js'
 import {
-  CopyButton,
   dayOf,
   h,
   Picture,

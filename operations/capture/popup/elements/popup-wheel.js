@@ -1,6 +1,7 @@
 // The wheel of a roulette. The server has drawn the prize: the wheel only turns to it.
 
-import { h, inkOn, useEffect } from '../../../storefront/script/client/elements.js'
+import { inkOn } from '../../../storefront/script/client/colours.js'
+import { h, useEffect } from '../../../storefront/script/client/elements.js'
 
 const turnsMs = 4000
 

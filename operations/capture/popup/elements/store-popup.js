@@ -61,7 +61,7 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
 .field.floating { position: relative; text-align: start; }
 .floating label { position: absolute; inset-block-start: 13px; inset-inline-start: 13px; font-size: 16px; color: #4b5563; pointer-events: none; transition: all .12s; max-width: calc(100% - 26px); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .floating input { min-height: 50px; padding: 20px 12px 6px; font-size: 16px; }
-.floating input::placeholder { color: transparent; }
+.floating input::placeholder { opacity: 0; }
 .floating:focus-within label, .floating:has(input:not(:placeholder-shown)) label { inset-block-start: 5px; font-size: 12px; }
 .close { z-index: 1; }
 .teaser { border: 0; padding: 10px 18px; min-height: 44px; border-radius: 22px; font-weight: 600; box-shadow: 0 2px 12px #0003; }

@@ -1,5 +1,6 @@
 // Blocks of content: those of one spot by `placement`, or of all.
 
+import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, isFor, useEffect, useRef, useSeen } from '../../../storefront/script/client/elements.js'
 import { parsed } from '../../../storefront/script/client/html.js'
 import { designs } from './block-designs.js'
@@ -148,8 +149,9 @@ function Block({ block, ...context }) {
   const onChosen = () => tell('click', 'content-block', about)
   const { style, title, subtitle } = design
   const align = logical[style.align]
+  const ink = (colour) => (style.backgroundColor ? colour : inkHere(context.host, colour, '#111827'))
   const box = {
-    color: style.textColor,
+    color: ink(style.textColor),
     background: style.backgroundColor ?? undefined,
     borderColor: style.borderColor ?? undefined,
     borderWidth: style.borderColor ? '1px' : undefined,
@@ -173,7 +175,7 @@ function Block({ block, ...context }) {
         if (event.target.closest('a[href]')) onChosen()
       },
     },
-    title ? h('h2', { part: 'title', style: { color: style.titleColor } }, title) : null,
+    title ? h('h2', { part: 'title', style: { color: ink(style.titleColor) } }, title) : null,
     subtitle ? h('p', { class: 'subtitle', part: 'subtitle' }, subtitle) : null,
     h(designs[type], { id, design, onChosen, ...context }),
   )

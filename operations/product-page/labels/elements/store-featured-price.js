@@ -1,5 +1,6 @@
 // What a product costs by the method of payment that the merchant would rather have.
 
+import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useProduct } from '../../../storefront/script/client/elements.js'
 import { featuredCents } from './featured-cents.js'
 
@@ -18,17 +19,17 @@ p { margin: 4px 0; font-weight: 600; overflow-wrap: anywhere; }
   view: FeaturedPrice,
 }
 
-function FeaturedPrice({ data, card, attribute, productId, shop }) {
+function FeaturedPrice({ data, card, attribute, productId, shop, host }) {
   const told = useProduct(attribute, shop)
   if (told.isForeign) return null
-  if (card) return h(Line, card.badges?.featuredPrice)
+  if (card) return h(Line, { host, ...card.badges?.featuredPrice })
   const { featuredPrice, featuredRule: rule } = data
   const own = attribute('product-id') ?? productId
   const isOwn = String(told.productId ?? own) === own
   if (!rule || !isOwn || told.price == null)
-    return h(Line, featuredPrice?.excludedProductIds ? null : featuredPrice)
+    return h(Line, { host, ...(featuredPrice?.excludedProductIds ? null : featuredPrice) })
   const cents = featuredCents(rule, told.price)
-  return h(Line, cents === null ? null : { ...rule, text: textOf(rule, cents, shop) })
+  return cents === null ? null : h(Line, { host, ...rule, text: textOf(rule, cents, shop) })
 }
 
 const textOf = ({ text, method, discountPercentage, currency }, cents, { locale }) =>
@@ -40,7 +41,8 @@ const textOf = ({ text, method, discountPercentage, currency }, cents, { locale 
     ),
   })
 
-function Line({ text, textColor: color, fontSize }) {
+function Line({ text, textColor, fontSize, host }) {
   if (!text) return null
+  const color = inkHere(host, textColor, '#15803d', true)
   return h('p', { part: 'featured-price', style: { color, fontSize: `${fontSize}px` } }, text)
 }

@@ -1,14 +1,8 @@
 // The page of the shopper's list, or of one that somebody shared.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
-import {
-  CopyButton,
-  h,
-  money,
-  useEffect,
-  useRef,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { CopyButton } from '../../../storefront/script/client/copying.js'
+import { h, money, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { useProducts } from '../../../storefront/script/client/products.js'
 import { add, remove, useWishes } from './wishes.js'
 

@@ -1,5 +1,6 @@
 // In how many installments a product, or the cart, can be paid: one line, and the table of all options.
 
+import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useCart, useProduct } from '../../../storefront/script/client/elements.js'
 import { optionsOf, ruleFor } from './installments-math.js'
 
@@ -67,7 +68,8 @@ function Installments(props) {
   const options = optionsOf(price, rule)
   const named = namedOf(options, settings.display)
   if (!named) return null
-  const { textColor: color, fontSize, highlightColor } = settings
+  const { textColor, fontSize, highlightColor } = settings
+  const color = inkHere(props.host, textColor, '#374151')
   const rate = new Intl.NumberFormat(shop.locale, { maximumFractionDigits: 4 }).format(
     rule.monthlyInterestRate,
   )

@@ -1,6 +1,7 @@
 // The form to write a review: on a product's page, or of an order by the token of its link.
 
-import { h, inkOn, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { inkOn } from '../../../storefront/script/client/colours.js'
+import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { barePicture } from './bare-picture.js'
 

@@ -1,14 +1,7 @@
 // What customers wrote of a product, and the form to write one.
 
-import {
-  Dialog,
-  dayOf,
-  h,
-  inkOn,
-  useEffect,
-  useRef,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { inkOn } from '../../../storefront/script/client/colours.js'
+import { Dialog, dayOf, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts, Large, largeCss } from './carousel.js'
 import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
 import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'

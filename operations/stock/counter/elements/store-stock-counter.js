@@ -1,5 +1,6 @@
 // How few are left of the variant that a shopper has chosen; on a card, of all of them.
 
+import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, useProduct } from '../../../storefront/script/client/elements.js'
 
 export default {
@@ -16,13 +17,14 @@ export default {
   view: Counter,
 }
 
-function Counter({ data, card, attribute }) {
+function Counter({ data, card, attribute, host }) {
   const { variantId } = useProduct(attribute)
   const variants = data.variants ?? []
   const ofPage = variantId ? variants.find((each) => each.variantId === variantId) : variants[0]
   const shown = card ? card.stockCounter : ofPage
   if (!shown) return null
-  const { textColor: color, trackColor, barColor, fontSize, showProgressBar, threshold } = data
+  const { textColor, trackColor, barColor, fontSize, showProgressBar, threshold } = data
+  const color = inkHere(host, textColor, '#b91c1c', true)
   const percent = Math.max(4, Math.min(100, (shown.stock / threshold) * 100))
   return h(
     'div',

@@ -2,14 +2,14 @@
 // root of the element's own, so that neither the shop's styles nor ours reach the other's side.
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
-import { Component, h, render } from './preact.js'
+import { Component, h, options, render } from './preact.js'
 
 export { h, useEffect, useRef, useState }
 
 const common = `
 :host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; }
 :host([hidden]), [hidden] { display: none !important; }
-*, *::before, *::after { box-sizing: border-box; }
+*, *::before, *::after { box-sizing: border-box; unicode-bidi: plaintext; }
 button, input, select, textarea { font: inherit; color: inherit; }
 button { cursor: pointer; min-height: 24px; min-width: 24px; }
 button:disabled { cursor: progress; opacity: .6; }
@@ -26,6 +26,7 @@ a { color: inherit; }
 .action { border: 0; padding: 10px 18px; border-radius: 6px; min-height: 40px; }
 dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (forced-colors: active) { button, .button, .action, .alert, .bar, .bubble, dialog { outline: 1px solid; outline-offset: -1px; } :focus-visible { outline-width: 3px; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
@@ -96,6 +97,43 @@ class Guard extends Component {
   render({ children }, { isLost }) {
     return isLost ? null : children
   }
+}
+
+/** The nodes that a drawn element has of ours. Preact's `__k`: its children; `__e`: their nodes; `__`: what they stand in. */
+const drawnIn = ({ __k }) =>
+  (__k ?? []).flatMap((each) =>
+    each ? (typeof each.type === 'function' ? drawnIn(each) : (each.__e ?? [])) : [],
+  )
+/** The texts of an element, as they were drawn last. */
+const lastTexts = new WeakMap()
+const due = new Set()
+const { diffed } = options
+options.diffed = (vnode) => {
+  diffed?.(vnode)
+  let each = vnode
+  while (each && typeof each.type !== 'string') each = each.__
+  if (!each || (vnode.type !== null && !lastTexts.has(each.__e))) return
+  if (due.size === 0) queueMicrotask(undoTranslations)
+  due.add(each)
+}
+
+/** Browsers that translate a page put nodes of theirs in place of its texts: of what says something new those go. */
+function undoTranslations() {
+  for (const vnode of due) {
+    const { __e: element } = vnode
+    const nodes = drawnIn(vnode)
+    const texts = nodes.filter((each) => each.nodeType === Node.TEXT_NODE)
+    const before = lastTexts.get(element) ?? new Map()
+    lastTexts.set(element, new Map(texts.map((text) => [text, text.data])))
+    const isSame = texts.length === before.size && texts.every((text) => before.get(text) === text.data)
+    const isIn = (each) => each.parentNode === element
+    if (isSame || [...before.keys(), ...texts].every(isIn)) continue
+    for (const each of [...element.childNodes])
+      if (!nodes.includes(each) && /^(font|#text)$/i.test(each.nodeName)) each.remove()
+    for (const each of texts)
+      if (!isIn(each)) element.insertBefore(each, nodes.slice(nodes.indexOf(each)).find(isIn) ?? null)
+  }
+  due.clear()
 }
 
 const textsOf = (texts, locale) => ({
@@ -355,33 +393,4 @@ export function useSheet(host, css) {
   useEffect(() => {
     if (css) wear(host.shadowRoot, css)
   }, [css])
-}
-
-/** Copies, and tells that it did; where the browser does not let it, the text is there to be marked. */
-export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-      onCopied?.()
-    } catch {
-      // Without https there is no clipboard.
-    }
-  }
-  return h(
-    'button',
-    { type: 'button', ...props, onClick: copy },
-    isCopied ? copiedText : copyText,
-    h('span', { class: 'hidden', role: 'status' }, isCopied ? copiedText : ''),
-  )
-}
-
-/** Black or white, whichever is read better on a colour (by its luminance, WCAG). */
-export function inkOn(colour) {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff'
 }

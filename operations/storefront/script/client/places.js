@@ -42,19 +42,69 @@ const cardSpots = {
   'card-price': { in: ['.price', '.product-card__price'], side: 'after' },
 }
 
-/** How high something is that others stand beyond, with what is between them. */
-function measure(box, name, between = () => 0) {
-  const watch = new ResizeObserver(([{ borderBoxSize }]) => {
-    const height = borderBoxSize[0].blockSize
-    const room = height ? height + between() : 0
-    document.documentElement.style.setProperty(`--storefront-${name}`, `${room}px`)
-  })
-  watch.observe(box)
-}
+const root = document.documentElement
 const heightOf = (name) => `var(--storefront-${name}, 0px)`
 const gap = 12
 const margin = 16
-const isNarrow = matchMedia('(max-width: 767px)').matches
+/** A phone, on its side too; and a window that is as low. `store-alerts.js` has the same. */
+const isNarrow = matchMedia('(max-width: 767px), (max-height: 479px)').matches
+
+const strips = new Map()
+
+/** How high a strip is, beyond which others stand. Those that stay in view have a third of it, the lower one first. */
+function measure(strip, name) {
+  for (const [each] of strips) if (!each.isConnected) strips.delete(each)
+  strips.set(strip, { name, height: 0 })
+  new ResizeObserver(([{ borderBoxSize }]) => {
+    if (!strips.has(strip)) return
+    strips.get(strip).height = borderBoxSize[0].blockSize
+    settleStrips()
+  }).observe(strip)
+}
+
+function settleStrips() {
+  let left = innerHeight / 3
+  for (const [{ style }, { name, height }] of [...strips].sort(([, one], [, other]) =>
+    one.name < other.name ? -1 : 1,
+  )) {
+    const isSticky = name.endsWith('sticky')
+    const isKept = !isSticky || height <= left
+    if (isSticky) {
+      style.position = isKept ? 'sticky' : 'static'
+      if (isKept) left -= height
+    }
+    root.style.setProperty(`--storefront-${name}`, `${isKept ? height : 0}px`)
+  }
+}
+
+addEventListener('resize', () => {
+  settleStrips()
+  settle('top')
+  settle('bottom')
+})
+
+/**
+ * What holds strips and corners: the body, unless it would make a column of a strip, or hold what is fixed to the window.
+ * Beside it they look as within it.
+ */
+function holderOf(made) {
+  const { body } = document
+  const its = getComputedStyle(body)
+  const { display, flexDirection, justifyContent, willChange, contain } = its
+  const isColumns =
+    /grid|flex/.test(display) &&
+    !(flexDirection === 'column' && /^(normal|(flex-)?start)$/.test(justifyContent))
+  const isHolder =
+    ['transform', 'translate', 'rotate', 'scale', 'perspective', 'filter', 'backdropFilter'].some(
+      (each) => (its[each] ?? 'none') !== 'none',
+    ) ||
+    /transform|translate|rotate|scale|perspective|filter/.test(willChange) ||
+    /paint|layout|strict|content/.test(contain)
+  if (!isColumns && !isHolder) return body
+  const { font, color, direction } = its
+  Object.assign(made.style, { font, color, direction })
+  return root
+}
 
 /**
  * What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. A strip that is
@@ -66,7 +116,7 @@ function keptPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
   if (kind !== 'edge' && kind !== 'corner') return null
   const [block, inline] = sides
-  const known = find(document.body, `[data-store-spot~="${name}"]`)
+  const known = find(root, `[data-store-spot~="${name}"]`)
   if (known && !corners.has(known)) return known
   if (kind === 'corner') return cornerFor(block, inline, asked)
   if (known) return known
@@ -76,9 +126,13 @@ function keptPlace(name, asked) {
   const isFixed = how === 'fixed'
   const from = isFixed ? heightOf(`${block}-sticky`) : 0
   Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
+  // A body that puts its children below each other may leave them as wide as what they say.
+  made.style.alignSelf = 'stretch'
   if (isFixed) made.style.insetInline = 0
-  if (block === 'top') document.body.prepend(made)
-  else document.body.append(made)
+  const holder = holderOf(made)
+  if (block === 'bottom') holder.append(made)
+  else if (holder === root) document.body.before(made)
+  else holder.prepend(made)
   if (how !== 'static') measure(made, `${block}-${how}`)
   if (how === 'sticky') scrollBeside(block)
   return made
@@ -86,7 +140,6 @@ function keptPlace(name, asked) {
 
 /** What is come to by keys, or by a link, is not below the strip. A page's body may be another, its root is not. */
 function scrollBeside(block) {
-  const { documentElement: root } = document
   const name = `scroll-padding-${block}`
   if (root.style.getPropertyValue(name)) return
   const theirs = getComputedStyle(root).getPropertyValue(name)
@@ -124,7 +177,7 @@ function cornerFor(block, inline, asked) {
       ...(inline === 'center' ? { left: '50%', transform: 'translateX(-50%)' } : {}),
     })
     corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
-    document.body.append(corner)
+    holderOf(corner).append(corner)
     new ResizeObserver(([{ borderBoxSize }]) => {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
       if (!corners.has(corner)) return
@@ -185,7 +238,7 @@ const findFirst = (root, name, selectors) => {
 
 /** Whether a page has anything to place within: marks, product cards, or a page of a kind. */
 export const spotsOn = (page) =>
-  page !== 'other' || find(document.documentElement, '[data-store-spot], [data-product-id]') !== null
+  page !== 'other' || find(root, '[data-store-spot], [data-product-id]') !== null
 
 const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
 
@@ -204,6 +257,7 @@ export function roomCss() {
   }
   const rules = { edge: '', spot: '' }
   let above = 0
+  const holder = find(root, '[data-store-spot^=edge-top]')?.parentElement === root ? ':root' : 'body'
   for (const [name, height] of heights) {
     if (height === 0) continue
     if (name.startsWith('edge-top')) above += height
@@ -212,7 +266,7 @@ export function roomCss() {
       `[data-store-spot="${mark}"]{min-height:${height}px!important}`
   }
   if (above)
-    rules.edge += `body:not(:has([data-store-spot^=edge-top]))::before{content:"";display:block;height:${above}px}`
+    rules.edge += `${holder}:not(:has([data-store-spot^=edge-top]))::before{content:"";display:block;height:${above}px}`
   return `${rules.edge}\n${rules.spot}`
 }
 
@@ -277,7 +331,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   if (kept) return put(tag, kept, 'append', attributes, rank)
   const spot = spots[name]
   if (!spot) return
-  const found = findFirst(document.documentElement, name, spot.in)
+  const found = findFirst(root, name, spot.in)
   if (!found) return
   const made = put(tag, found.at, found.side ?? spot.side, attributes, rank)
   // A gallery's pictures may come later than this.

@@ -179,7 +179,10 @@ describe('elements', () => {
 })
 
 const sources = [
-  ...new Set([...modules.keys(), ...['loader.js', 'places.js', 'over.js'].map((name) => join(client, name))]),
+  ...new Set([
+    ...modules.keys(),
+    ...['visitor.js', 'loader.js', 'places.js', 'over.js'].map((name) => join(client, name)),
+  ]),
 ]
 const code = sources.map((file) => readFileSync(file, 'utf8')).join('\n')
 const allOf = (text: string, form: RegExp): string[] =>
@@ -215,7 +218,7 @@ describe('what shop and elements tell each other', () => {
     expect(allOf(guide, /`(--store-[a-z-]+)`/g)).toEqual(allOf(code, form))
   })
   test('what the first script reads of its tag', () => {
-    const form = /\bsaid\('([a-z-]+)'\)/g
+    const form = /\bsaid\('([a-z-]+)'[,)]/g
     expect(allOf(guide, /^\| `data-([a-z-]+)/gm)).toEqual(allOf(code, form))
   })
 })

@@ -69,9 +69,7 @@ describe('the loader', () => {
     }
     const text = loaderOf(wired, store).text
     expect(() => new Function(text)).not.toThrow()
-    expect(text).toContain(
-      '{"tag":"store-thing","widget":"things","file":"store-thing.js","pages":"product cart"}',
-    )
+    expect(text).toContain('{"tag":"store-thing","widget":"things","pages":"product cart"}')
   })
 
   test('a module is kept for ever under its release, and not at all under another; compressed as is wanted', async () => {

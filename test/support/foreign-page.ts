@@ -1,0 +1,45 @@
+/** A foreign shop's page of a product with all of our widgets on, and who visits it. */
+import type { BrowserContextOptions } from 'playwright-core'
+import { openPage } from './browser.ts'
+import { serveMedia } from './demo-media.ts'
+
+export async function visitor(options: BrowserContextOptions = {}) {
+  const opened = await openPage(options)
+  // Headless browsers are taken for bots.
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0'
+  await opened.page.setExtraHTTPHeaders({ 'user-agent': agent })
+  await serveMedia(opened.page)
+  return opened
+}
+
+export interface ForeignTheme {
+  loader: string
+  css?: string
+  head?: string
+  main?: string
+}
+
+/** The page of a product, as `/products/:id`; of anything else, no page of a product. */
+export function pageOf(path: string, { loader, css = '', head = '', main = '' }: ForeignTheme): string {
+  const id = /products\/(\d+)/.exec(path)?.[1]
+  const tag = id ? `data-page="product" data-product-id="${id}"` : 'data-page="other"'
+  const product = id
+    ? `<section data-product-id="${id}"><h1>Product ${id}</h1><p class="price">R$ 60,00</p>
+      <form class="product-form"><button type="button">Buy</button></form>
+      <div class="product-description">Good.</div></section>`
+    : '<h1>Welcome</h1>'
+  return `<!doctype html><html><head><title>Shop</title><link rel="icon" href="data:,">
+    <style>body { margin: 0; font-family: monospace; color: rgb(1, 2, 3) } ${css}</style>${head}
+    <script async ${tag} src="${loader}"></script></head>
+    <body><header>Header</header><main>${product}${main}</main><footer>${'<p>Foot</p>'.repeat(20)}</footer></body></html>`
+}
+
+/** In the page: all that modules come for has been near to be seen. */
+export const seeAll = `(async () => {
+  while (!document.querySelector('store-messaging-button')) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (let y = 0; y < document.documentElement.scrollHeight; y += 400) {
+    scrollTo(0, y)
+    await new Promise((resolve) => setTimeout(resolve, 120))
+  }
+  scrollTo(0, 0)
+})()`
