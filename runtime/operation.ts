@@ -4,7 +4,7 @@
  */
 import type { Context } from './context.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Method, Role, Scope } from './roles.ts'
+import type { Consequence, Method, Role, Scope } from './roles.ts'
 import { z } from './schema.ts'
 
 export { z }
@@ -85,6 +85,11 @@ export interface OperationSpec<
    * told to look there before they ask the merchant.
    */
   lookFirst?: readonly string[]
+  /**
+   * What of it nobody can take back, beside what its scopes and DELETE say by themselves: that somebody outside is written
+   * to, that something is gone, or over for good. Assistants are told to ask the merchant first.
+   */
+  consequences?: readonly Consequence[]
   /** Answers to If-None-Match and this Cache-Control. */
   cache?: string
   /**

@@ -12,4 +12,8 @@ export type Scope = (typeof allScopes)[number]
 export const roles = ['agent', 'member', 'owner'] as const
 export type Role = (typeof roles)[number]
 
+/** What a write does that nobody can take back. `final`: it ends something for good. */
+export const kindsOfConsequence = ['messages', 'money', 'access', 'deletion', 'final'] as const
+export type Consequence = (typeof kindsOfConsequence)[number]
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -188,7 +188,7 @@ export const automation = named(
       revenue: money,
       currency,
       pending: count.describe('Now'),
-    }).describe('Of the last 30 days'),
+    }).describe('Of the messages of the last 30 days, and of the orders that they brought by now'),
     createdBy: person,
     createdAt: instant,
     updatedAt: instant,

@@ -116,8 +116,12 @@ export const campaign = named(
       skipped: count,
       cancelled: count,
       optOuts: count,
-    }).describe('total = pending + sent + failed + skipped + cancelled'),
-    attributed: object({ orders: count, revenue: money, currency }),
+    }).describe(
+      'total = pending + sent + failed + skipped + cancelled. sent has what was delivered and read; what failed after it was sent is in failed alone, and in messagesSent of statistics',
+    ),
+    attributed: object({ orders: count, revenue: money, currency }).describe(
+      'Counted orders that its messages brought by now, less refunds, whenever they were placed',
+    ),
     scheduledAt: instant.nullable(),
     startedAt: instant.nullable(),
     pausedAt: instant.nullable(),

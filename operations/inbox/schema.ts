@@ -82,8 +82,10 @@ export const conversation = named(
     tags: z.array(object({ id, name: z.string(), color: colour })).describe('By name'),
     tier: z.string().nullable().describe('Key of a tier; null below all'),
     tierSource: z.enum(['automatic', 'manual']),
-    purchaseCount: count,
-    totalSpent: money,
+    purchaseCount: count.describe(
+      'Paid orders, neither cancelled nor refunded whole, within periodDays of the tier settings',
+    ),
+    totalSpent: money.describe('Of these in the store’s currency, less refunds'),
     currency,
     lastPurchaseAt: instant.nullable(),
     lastMessageAt: instant,

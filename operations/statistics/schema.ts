@@ -36,7 +36,9 @@ const messages = {
   emailsSent: count,
   delivered: count.describe('Of the messages sent, by now'),
   read: count,
-  failed: count,
+  failed: count.describe(
+    'Of the messages sent; what never left is in the reports of automations and campaigns',
+  ),
 }
 
 export const statistics = named(
@@ -48,8 +50,8 @@ export const statistics = named(
     currency,
     currencies: z.array(currency).describe('Those with conversions in the range'),
     ...messages,
-    conversions: count,
-    revenue: money,
+    conversions: count.describe('Orders, by the day they were placed'),
+    revenue: money.describe('Of these orders, less refunds'),
     averageOrderValue: money.nullable(),
     conversionRate: z
       .number()
@@ -159,7 +161,9 @@ export const summary = object({
   currency,
   currencies: z.array(currency),
   data: z.array(bucket).describe('Oldest first, empty ones included'),
-  totals: object({ orders: count, revenue: money, bySource }),
+  totals: object({ orders: count, revenue: money, bySource }).describe(
+    'Counted orders by the day they were placed, less refunds',
+  ),
 })
 
 const address = z.record(z.unknown()).describe('As the shop’s platform tells it')

@@ -108,7 +108,7 @@ export const stockMetrics = named(
       .number()
       .nullable()
       .describe('Of the alerts sent in the period, those that have brought an order by now, in percent'),
-    revenue: money,
+    revenue: money.describe('Of these conversions, less refunds'),
     currency,
     byChannel: object({ email: ofChannel, phone: ofChannel }),
     topProducts: z

@@ -1,8 +1,22 @@
 /** Resources of the section. */
-import type { SubscriptionStatus } from '#runtime/plans'
+import { plans, type SubscriptionStatus } from '#runtime/plans'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
-export const planId = z.enum(['starter', 'growth', 'scale'])
+const paid = ['starter', 'growth', 'scale'] as const
+export const planId = z.enum(paid)
+
+/** What each plan has and costs: there is no read of it, and merchants ask what a smaller one takes away. */
+export const plansTold: string = paid
+  .map((id, i) => {
+    const { features, messagesPerCycle, prices } = plans[id]!
+    const before = paid[i - 1]
+    const own = features.filter((feature) => !before || !plans[before]!.features.includes(feature))
+    const costs = Object.entries(prices!).map(
+      ([code, { monthly, yearly }]) => `${code} ${monthly} a month or ${yearly} a year`,
+    )
+    return `${id}: ${messagesPerCycle} messages a cycle, ${costs.join(', ')}, with ${before ? `all of ${before} and ` : ''}${own.join(', ')}.`
+  })
+  .join(' ')
 export const billingCycle = z.enum(['monthly', 'yearly'])
 export const couponCode = z
   .string()

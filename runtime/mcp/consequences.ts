@@ -1,12 +1,9 @@
-/** What a write does that nobody can take back, made from what its operation declares anyway. */
+/** What a write does that nobody can take back, made from what its operation declares. */
 import type { Operation } from '#runtime/operation'
 import { operationId } from '#runtime/registry/registry'
-import type { Scope } from '#runtime/roles'
+import { type Consequence, kindsOfConsequence, type Scope } from '#runtime/roles'
 
 type Spec = Operation['spec']
-
-export const kindsOfConsequence = ['messages', 'money', 'access', 'deletion'] as const
-type Consequence = (typeof kindsOfConsequence)[number]
 
 const ofScopes: Partial<Record<Scope, Consequence>> = {
   'messages:send': 'messages',
@@ -15,9 +12,10 @@ const ofScopes: Partial<Record<Scope, Consequence>> = {
 }
 
 /** In the order of the kinds; empty for a read. */
-export function consequencesOf({ readOnly, method, scopes }: Spec): readonly Consequence[] {
+export function consequencesOf({ readOnly, method, scopes, consequences }: Spec): readonly Consequence[] {
   if (readOnly) return []
   const found = new Set(scopes.flatMap((scope) => ofScopes[scope] ?? []))
+  for (const kind of consequences ?? []) found.add(kind)
   if (method === 'DELETE') found.add('deletion')
   return kindsOfConsequence.filter((kind) => found.has(kind))
 }

@@ -115,7 +115,10 @@ const cases: Readonly<Record<string, Case>> = {
 const fanned = app.registry.jobs.filter(({ spec }) => spec.every)
 
 test('every one is tried here', () => {
-  expect(fanned.map(({ name }) => name).sort()).toEqual(Object.keys(cases).sort())
+  expect(
+    fanned.map(({ name }) => name).sort(),
+    'write a case above: a store that has something to do, and one that has not',
+  ).toEqual(Object.keys(cases).sort())
 })
 
 /** Whom one look queues jobs for, in the order they were queued. */

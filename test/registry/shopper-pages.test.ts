@@ -2,6 +2,8 @@
  * Every page that shoppers open, in stores of three languages: what it shows and what it refuses is a page in the
  * store's language, with one main landmark and one heading, and none of its words is left in English.
  */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { cases, expectPage, nameOf, send, world } from './shopper-pages.ts'
@@ -84,4 +86,20 @@ test('where the store shows nothing any more, all but the way out of its emails 
       if (!each.path.endsWith('/unsubscribe'))
         await see(404, `${addressOf(each)}?token=nowhere`, fieldsOf(each))
   }
+})
+
+/** Who writes a page's headers itself, and why. */
+const byThemselves: Readonly<Record<string, string>> = {
+  'sandbox/assets.ts': 'files of the sandbox',
+  'sandbox/shop/layout.ts': "the sandbox's own shop, with a policy of its own",
+  'capture/popup/preview-page.ts':
+    'shows the pictures of a popup, which the policy of others lets in from nowhere',
+}
+
+test('HTML is answered by what escapes its title and has its policy', () => {
+  const root = join(import.meta.dirname, '../../operations')
+  const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && readFileSync(join(root, file), 'utf8').includes('text/html'))
+    .filter((file) => !(file in byThemselves))
+  expect(found, 'answer by shopperPage, or by htmlAnswer of runtime/values/html.ts').toEqual([])
 })

@@ -4,6 +4,12 @@ import { execution } from '../engine/execution-schema.ts'
 
 const rate = percent.nullable().describe('Percent of sent, two decimals; null at 0')
 
+/** By the message's day: statistics, conversions and the dashboard count an order on its own. */
+const ofMessages = count.describe(
+  'Messages of these days that brought a counted order by now, whenever; statistics and conversions go by the day of the order',
+)
+const ofTheirOrders = money.describe('Of the orders of these messages, less refunds')
+
 export const report = object({
   startDate: day,
   endDate: day,
@@ -17,15 +23,22 @@ export const report = object({
     failed: count.describe('Those never sent included'),
     skipped: count,
     cancelled: count,
-    converted: count,
-    revenue: money,
+    converted: ofMessages,
+    revenue: ofTheirOrders,
     currency,
     deliveryRate: rate,
     readRate: rate,
     conversionRate: rate,
   }),
   byDay: z.array(
-    object({ date: day, sent: count, delivered: count, failed: count, converted: count, revenue: money }),
+    object({
+      date: day,
+      sent: count,
+      delivered: count,
+      failed: count,
+      converted: ofMessages,
+      revenue: ofTheirOrders,
+    }),
   ),
   data: z.array(execution),
   page: z.number().int(),
@@ -65,7 +78,7 @@ export const flowStats = object({
       read: count,
       failed: count,
       skipped: count,
-      converted: count,
+      converted: count.describe('Messages with a counted order by now'),
       purchased: count,
       notPurchased: count,
       couponsIssued: count,

@@ -4,6 +4,7 @@ import { outbox } from '#operations/messaging/door'
 import { type Forgets, type Forgotten, isTheirs, namesThem } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
+import { toldAs } from '../imports/entries.ts'
 import { dropContacts } from '../lists/contacts.ts'
 import { after, campaignMessages } from '../sending/lane.ts'
 
@@ -37,7 +38,19 @@ export const forgetsContacts: Forgets = {
       })
       .where(namesThem(person, sql<string>`cells::text`))
       .execute()
+    await forgetFaults(ctx, person)
   },
+}
+
+/** The rows that an import could not take are told by the customer's id. */
+async function forgetFaults(ctx: Context, { customerId }: Forgotten): Promise<void> {
+  if (customerId === null) return
+  const named = toldAs(customerId)
+  await ctx.db
+    .updateTable('list_imports')
+    .set({ errors: sql<string>`replace(errors::text, ${named}, ${toldAs('…')})::jsonb` })
+    .where(sql<boolean>`position(${named} in errors::text) > 0`)
+    .execute()
 }
 
 /** Campaigns before their messages (rule 10). */

@@ -13,6 +13,9 @@ export interface Person {
   platformCustomerId: string | null
 }
 
+/** How a row without a line is told, of whoever it is. */
+export const toldAs = (platformCustomerId: string): string => `(customer ${platformCustomerId})`
+
 /** Or a row that is none, and why. */
 export interface Fault {
   line: number | null

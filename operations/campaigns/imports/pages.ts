@@ -13,7 +13,7 @@ import type { CsvLayout } from './csv-columns.ts'
 import { entryOf } from './csv-rows.ts'
 import type { Cell } from './csv-schema.ts'
 import { matches } from './customer-filters.ts'
-import type { Entry } from './entries.ts'
+import { type Entry, toldAs } from './entries.ts'
 
 /** What `list_imports.options` holds, by kind. */
 export type ImportOptions =
@@ -83,7 +83,7 @@ async function customers(
 }
 
 function customerEntry(customer: PlatformCustomer, country: string): Entry {
-  const who = `(customer ${customer.id})`
+  const who = toldAs(customer.id)
   if (!customer.phone?.trim()) return { line: null, reason: `phone: is missing ${who}` }
   const phone = parsePhone(customer.phone, country)
   if (!phone) return { line: null, reason: `phone: is not a phone number ${who}` }

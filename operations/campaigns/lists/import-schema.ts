@@ -32,9 +32,11 @@ const days = z.number().int().min(1).max(3650)
 export const customerFilters = named(
   'CustomerFilters',
   object({
-    ordersMin: orders,
+    ordersMin: orders.describe(
+      'Paid orders that were not cancelled, of all time, as the platform counts them',
+    ),
     ordersMax: orders,
-    totalSpentMin: money,
+    totalSpentMin: money.describe('In those orders'),
     totalSpentMax: money,
     firstOrderFrom: day,
     firstOrderTo: day,
@@ -42,7 +44,11 @@ export const customerFilters = named(
     lastOrderTo: day,
     orderedWithinDays: days.describe('Last order on or after today minus so many days'),
     notOrderedForDays: days.describe('At least one order, the last before today minus so many days'),
-    acceptsMarketing: z.boolean(),
+    acceptsMarketing: z
+      .boolean()
+      .describe(
+        'true: only who agreed to marketing at the shop, which most platforms ask for by email. Left out: with and without consent',
+      ),
   }).partial(),
 )
 export type CustomerFilters = z.infer<typeof customerFilters>

@@ -13,7 +13,9 @@ export const popupMetrics = object({
   unsubscribed: count,
   conversionRate: rate,
   couponsIssued: count,
-  attributed: object({ orders: count, revenue: money, currency }),
+  attributed: object({ orders: count, revenue: money, currency }).describe(
+    'Counted orders by the day they were placed, less refunds',
+  ),
   prizes: z.array(object({ id, label: z.string(), won: count })),
   series: z.array(object({ date: day, impressions: count, subscribers: count })),
   previous: object({ impressions: count, subscribers: count, conversionRate: rate }).describe(

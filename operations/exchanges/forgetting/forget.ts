@@ -1,7 +1,7 @@
 /** Who asked for an exchange and wants to be forgotten: what was exchanged stays, without them. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
-import { type Forgets, type Forgotten, files, isTheirs } from '#operations/store/door'
+import { type Forgets, type Forgotten, files, isTheirs, withoutThem } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
 import { notices } from '../notices/lane.ts'
@@ -28,7 +28,13 @@ export const forgetsRequests: Forgets = {
       await files.setUses(ctx, labelOwner(id), [])
       await ctx.db
         .updateTable('exchange_requests')
-        .set({ ...nobody, search_text: await searchTextWithout(ctx, id), updated_at: ctx.now() })
+        .set({
+          ...nobody,
+          // It was written to them.
+          rejection_reason: withoutThem(person, 'rejection_reason'),
+          search_text: await searchTextWithout(ctx, id),
+          updated_at: ctx.now(),
+        })
         .where('id', '=', id)
         .execute()
     }

@@ -12,7 +12,11 @@ import { isOfContact, matchedCustomer } from './contact-orders.ts'
 import { reviewsOf } from './reviews-port.ts'
 
 export const ordersPage = listOf(order).extend({
-  summary: object({ count, total: money.describe('Of purchases, less refunds'), currency }),
+  summary: object({
+    count: count.describe('Orders of any status, all time'),
+    total: money.describe('Of paid ones that were not cancelled, all time, less refunds'),
+    currency,
+  }),
 })
 
 const orders = preparedList<{ phoneKey: string }>((db, values) => {

@@ -67,6 +67,7 @@ async function forgetReviews(ctx: Context, person: Forgotten): Promise<void> {
       title: withoutThem(person, 'title'),
       text: withoutThem(person, 'text'),
       reply_text: withoutThem(person, 'reply_text'),
+      rejection_reason: withoutThem(person, 'rejection_reason'),
       updated_at: ctx.now(),
     })
     .where(isTheirs(person, columns))

@@ -14,9 +14,9 @@ export const dashboard = named(
     timezone: z.string(),
     currency,
     recoveredRevenue: money.describe('Of counted conversions: orders that a message brought about'),
-    recoveredOrders: count,
+    recoveredOrders: count.describe('The same orders'),
     totalRevenue: money.describe('Of all counted orders: paid, not cancelled, less refunds'),
-    totalOrders: count,
+    totalOrders: count.describe('One that was refunded whole counts no more'),
     recoveredShare: z.number().nullable().describe('Recovered of total revenue, in per cent; null at 0'),
     salesByChannel: z
       .array(object({ channel, orders: z.number().int(), revenue: money }))

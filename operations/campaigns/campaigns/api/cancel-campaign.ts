@@ -10,6 +10,7 @@ export default operation({
   words: 'call a campaign off, stop for good',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['final'],
   feature: 'campaigns',
   answer: { status: 200, body: campaign },
   refuses: {

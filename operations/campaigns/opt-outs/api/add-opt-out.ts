@@ -7,6 +7,9 @@ export default operation({
   method: 'POST',
   path: '/campaigns/opt-outs',
   description: 'Opt a phone out: from this answer on no campaign writes to it, one that is sending included.',
+  details:
+    'Automations, alerts, requests for reviews and single messages are held back too. Still let through are approved templates ' +
+    'of kind utility, such as that an order is on its way, and what your team answers in its conversation.',
   words: 'asked not to be written to any more, do not contact, block, unsubscribe somebody',
   scopes: ['platform:write'],
   readOnly: false,

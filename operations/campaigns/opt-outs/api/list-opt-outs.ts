@@ -7,6 +7,8 @@ export default operation({
   method: 'GET',
   path: '/campaigns/opt-outs',
   description: 'List the phones that no campaign may write to, newest first.',
+  details:
+    'Automations and single messages ask the same list; approved templates of kind utility go all the same.',
   words: 'who unsubscribed, said stop, do not write, blocked',
   scopes: ['platform:read'],
   readOnly: true,

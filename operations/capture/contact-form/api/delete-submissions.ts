@@ -10,6 +10,7 @@ export default operation({
   words: 'throw entries of the contact form away, spam',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['deletion'],
   feature: 'contact-form',
   input: { body: object({ ids: z.array(id).min(1).max(500) }) },
   answer: { status: 200, body: object({ deleted: count }) },

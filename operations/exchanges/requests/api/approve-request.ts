@@ -12,6 +12,7 @@ export default operation({
   words: 'accept the return, say yes to the exchange, let them send it back, return label',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'exchanges',
   input: { body: approvalBody },
   answer: { status: 200, body: exchangeRequest },

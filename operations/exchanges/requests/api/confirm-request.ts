@@ -13,6 +13,7 @@ export default operation({
   words: 'the parcel came back, money was given back, finish the return, done',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'exchanges',
   input: { body: confirmBody },
   answer: { status: 200, body: exchangeRequest },

@@ -11,6 +11,7 @@ export default operation({
   words: 'say no to the return, refuse the exchange, deny a refund, too late',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'exchanges',
   input: { body: rejectBody },
   answer: { status: 200, body: exchangeRequest },

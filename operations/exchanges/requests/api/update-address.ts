@@ -13,6 +13,7 @@ export default operation({
   words: 'send the return to another warehouse, other place for the parcel',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'exchanges',
   input: { body: addressBody },
   answer: { status: 200, body: exchangeRequest },

@@ -12,6 +12,7 @@ export default operation({
   words: 'take the official number off',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
+  consequences: ['deletion'],
   feature: 'messaging',
   answer: { status: 200, body: officialConnection },
   refuses: { conflict: 'There is no official number' },

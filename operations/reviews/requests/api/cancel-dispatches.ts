@@ -11,6 +11,7 @@ export default operation({
   words: 'do not ask this buyer for an opinion',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['final'],
   feature: 'reviews',
   input: { body: dispatchTargets },
   answer: { status: 200, body: cancelled },

@@ -11,6 +11,7 @@ export default operation({
   words: 'ask buyers for their opinion, when and how, publish by itself',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'reviews',
   input: { body: reviewSettingsInput },
   answer: { status: 200, body: reviewSettings },

@@ -12,6 +12,7 @@ export default operation({
   words: 'tell people when a product is back, back in stock',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   feature: 'stock-alerts',
   transaction: 'own',
   input: { body: writeBody(alertInput, alertReadOnly) },

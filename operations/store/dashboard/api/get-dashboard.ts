@@ -9,7 +9,7 @@ export default operation({
   path: '/dashboard',
   description: 'The home page of a period: recovered revenue, sales by channel, new subscribers.',
   details:
-    "Days are those of the store's time zone. An order counts on the day it was placed, once it is paid and while it is not cancelled, less what was refunded since.",
+    "Days are those of the store's time zone. An order counts on the day it was placed, once it is paid and while it is not cancelled, less what was refunded since; one that was refunded whole counts no more.",
   words: 'sales, revenue, how much money did I make, earnings, channels',
   scopes: ['platform:read'],
   readOnly: true,

@@ -12,6 +12,7 @@ export default operation({
   words: 'turn features on, getting started',
   scopes: ['platform:write'],
   readOnly: false,
+  consequences: ['messages'],
   input: { body: activation },
   answer: { status: 200, body: activated },
   refuses: { forbidden: 'One is not in the plan: nothing is turned on' },

@@ -13,6 +13,7 @@ export default operation({
   words: 'invite a colleague, add an employee, give access',
   scopes: ['platform:write', 'team:write'],
   readOnly: false,
+  consequences: ['messages'],
   whilePaused: true,
   input: {
     body: writeBody(

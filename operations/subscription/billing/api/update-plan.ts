@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { billingCycle, couponCode, planChange, planId } from '../../schema.ts'
+import { billingCycle, couponCode, planChange, planId, plansTold } from '../../schema.ts'
 import { changePlan } from '../change-plan.ts'
 import { planChangeView } from '../plan-change.ts'
 
@@ -9,7 +9,8 @@ export default operation({
   path: '/subscription/update-plan',
   description: 'Change the plan or the billing cycle: now, at the end of the period, or through a checkout.',
   details:
-    'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing.',
+    'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing. ' +
+    `${plansTold} What is of a feature that the new plan lacks stops, is kept, and is there again with a plan that has it.`,
   words: 'upgrade, downgrade, change to another plan, yearly',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,

@@ -92,7 +92,13 @@ export function tablesOfPeople(tables: ReadonlyMap<string, Described>): string[]
       columns.some(({ name }) => naming.test(name) && !numbers.has(name)) ? table : [],
     ),
   )
-  for (const table of ['provider_events', 'notifications', 'list_import_rows', 'review_import_rows'])
+  for (const table of [
+    'provider_events',
+    'notifications',
+    'list_imports',
+    'list_import_rows',
+    'review_import_rows',
+  ])
     found.add(table)
   for (let before = -1; before !== found.size; ) {
     before = found.size
@@ -105,12 +111,14 @@ export function tablesOfPeople(tables: ReadonlyMap<string, Described>): string[]
 
 /** Words of somebody, and about them. */
 const telling =
-  /^(?:text|message|comment|note|title|name|search_text|words?|preview|last_message_preview|page_url|label_url|tracking_(?:code|url)|(?:status|payment)_url|(?:customer|shipping)_address|values|custom_fields|content|media|template_parameters|cells|payload|data|customer)$/
+  /^(?:text|message|comment|note|title|name|search_text|words?|preview|last_message_preview|page_url|label_url|tracking_(?:code|url)|(?:status|payment)_url|(?:customer|shipping)_address|values|custom_fields|content|media|template_parameters|cells|payload|data|customer|rejection_reason|reply_text|actor_name|(?:error|failure)_message|media_file_name|filling)$/
 
 const phoneKeyColumn = /(?:^|_)(?:phone_key|contact_key)$/
 
 /** What a column says of somebody; undefined: nothing. */
 export function saidOf(who: Somebody, { name, type }: Column): unknown {
+  if (name === 'errors')
+    return JSON.stringify([{ line: null, reason: `phone: is missing (customer ${who.customerId})` }])
   if (name === 'cells') return JSON.stringify([who.name, who.email, who.phone])
   if (type === 'jsonb' && (telling.test(name) || name === 'customer')) {
     return JSON.stringify({ name: who.name, email: who.email, phone: who.phone, id: who.customerId })

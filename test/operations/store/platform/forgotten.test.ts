@@ -3,11 +3,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { outbox } from '#operations/messaging/door'
 import { events, metering } from '#operations/store/door'
 import { SystemContext } from '#runtime/context'
+import { neutral, ofMerchants } from '#test/operations/store/platform/columns'
 import {
   type Described,
   describedTables,
   placesOf,
   type Somebody,
+  saidOf,
   seedPeople,
   tablesOfPeople,
 } from '#test/operations/store/platform/everywhere'
@@ -227,6 +229,27 @@ describe('somebody in every table', () => {
       }
       await app.drainJobs()
     }
+  })
+
+  test('each text is looked at, or was decided to say nothing of a shopper', () => {
+    const named = tablesOfPeople(tables)
+    const undecided = [...tables]
+      .filter(([table]) => !isOutside(table) && !table.startsWith('kysely_'))
+      .flatMap(([table, { columns }]) =>
+        columns
+          .filter(({ type }) => /text|json|tsvector|ARRAY|character/.test(type))
+          .filter((column) =>
+            saidOf(ana, column) === undefined
+              ? !neutral.has(column.name)
+              : !named.includes(table) && !ofMerchants.has(table),
+          )
+          .map(({ name }) => `${table}.${name}`),
+      )
+    expect(
+      undecided,
+      'wire how its section forgets it (store, rule 21), and say in everywhere.ts by which column somebody is named (naming) ' +
+        'and what tells of them (telling); what never does stands in columns.ts',
+    ).toEqual([])
   })
 
   test('who is left out is in tables that there are', () => {
