@@ -44,6 +44,7 @@ const unseen: Record<string, string> = {
   'files: uploaded_at': 'Has no read of its own',
   'files: expires_at': 'Has no read of its own',
   'files: size, uploaded_at, url': 'Has no read of its own',
+  'subscriptions: followed_at': 'Up to when the provider has been asked',
   'stores: onboarding': 'It has a time of its own, inside',
   'stores: storefront_revision': 'What caches go by',
 }

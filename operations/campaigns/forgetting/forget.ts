@@ -48,7 +48,10 @@ async function forgetFaults(ctx: Context, { customerId }: Forgotten): Promise<vo
   const named = toldAs(customerId)
   await ctx.db
     .updateTable('list_imports')
-    .set({ errors: sql<string>`replace(errors::text, ${named}, ${toldAs('…')})::jsonb` })
+    .set({
+      errors: sql<string>`replace(errors::text, ${named}, ${toldAs('…')})::jsonb`,
+      updated_at: ctx.now(),
+    })
     .where(sql<boolean>`position(${named} in errors::text) > 0`)
     .execute()
 }
