@@ -2,7 +2,7 @@
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { cardOf } from '../cards.ts'
-import { openIntents } from '../intents.ts'
+import { addTask, openIntents } from '../intents.ts'
 import { isAgreementLive, type SubscriptionRow } from '../moves.ts'
 import { tellOfEnd } from '../notices/notices.ts'
 import { saveRow } from '../rows.ts'
@@ -35,6 +35,11 @@ async function movedBy(
 ): Promise<Partial<SubscriptionRow>> {
   const isGone = status === 'paused' || status === 'cancelled'
   if (row.status === 'past-due' && isGone && isAgreementLive(row)) await tellOfDebt(tx, status, at)
+  if (row.status === 'paused' && status === 'authorized' && row.pause_reason !== 'provider') {
+    // It was ours to pause: going on there would be charged for, and brings nothing back here.
+    const { provider, agreement_id: agreementId } = row
+    await addTask(tx, { kind: 'pause-agreement', provider: provider!, agreementId: agreementId! })
+  }
   if (row.status !== 'active') return {}
   if (status === 'paused' && row.paused_at === null) {
     await tellOfEnd(tx, 'paused', row.current_period_end, at)

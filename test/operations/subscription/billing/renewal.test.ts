@@ -12,6 +12,7 @@ import createPreapproval from '#operations/subscription/billing/api/create-preap
 import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
 import updateCard from '#operations/subscription/billing/api/update-card'
 import updatePlan from '#operations/subscription/billing/api/update-plan'
+import { reconcile } from '#operations/subscription/billing/reconcile'
 import { paymentFailedEmail } from '#operations/subscription/handles'
 import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
@@ -261,6 +262,11 @@ describe('at the provider', () => {
     })
     expect(await me.payments()).toMatchObject([{ status: 'refunded', failureReason: 'chargeback' }])
     await app.drainJobs()
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
+    // The payer lets it go on at the provider, which brings nothing back here: nothing is charged for either.
+    const { id } = await me.read(getPreApproval)
+    await app.database.query(`update sandbox_agreements set status = 'authorized' where id = $1`, [id])
+    await reconcile(await me.shop.context())
     expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
     const resumed = await me.post(resumeSubscription, { planId: 'starter' })
     await me.pay(resumed.body.checkoutUrl)
