@@ -588,8 +588,8 @@ export class SubscriptionWorld {
   #checkMoney(from: Seen, to: Seen): void {
     const { now, row } = to
     const past = asOf(from.row, now).row
-    // A payment that is heard of late ended the time before it when it was made.
-    const before = this.#paidSince && !this.#isExact ? holdingsAt(from.row, from.now) : holdingsAt(past, now)
+    // What is heard of late was paid, or went back, while more of the time was left.
+    const before = larger(holdingsAt(past, now), this.#isExact ? zero : holdingsAt(from.row, from.now))
     const after = holdingsAt(row, now)
     let paid = zero
     let taken = zero
