@@ -111,17 +111,18 @@ export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal):
   }
 }
 
+/** Of somebody who was claimed. */
+export const pushedColumns = [
+  's.id',
+  's.name',
+  's.phone',
+  's.revision',
+  sql<string>`s.email`.as('email'),
+  isBack.as('isBack'),
+] as const
+
 function claim(ctx: Context, jobId: string): Promise<Pushable[]> {
-  return claimed(ctx, jobId, pushableRows(ctx, 'all'))
-    .returning([
-      's.id',
-      's.name',
-      's.phone',
-      's.revision',
-      sql<string>`s.email`.as('email'),
-      isBack.as('isBack'),
-    ])
-    .execute()
+  return claimed(ctx, jobId, pushableRows(ctx, 'all')).returning(pushedColumns).execute()
 }
 
 function claimLeavers(ctx: Context, jobId: string): Promise<{ id: string; email: string }[]> {

@@ -10,7 +10,7 @@ import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { count, object, queued, text, z } from '#runtime/schema'
 import { mailproviderSync } from '../handles.ts'
-import { isBack, pushableRows, pushBatch, recordPushed } from './push.ts'
+import { pushableRows, pushBatch, pushedColumns, recordPushed } from './push.ts'
 
 export const syncInput = object({
   listId: text(1, 100).optional().describe("A list of the provider; default: the connection's"),
@@ -118,14 +118,7 @@ async function nextBatch(ctx: Context, { id, mode, cursor }: Sync) {
       push_claimed_at: sql<Date>`case when s.push_claim is null then ${ctx.now()}::timestamptz else s.push_claimed_at end`,
     })
     .where('s.id', 'in', rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).forUpdate())
-    .returning([
-      's.id',
-      's.name',
-      's.phone',
-      's.revision',
-      sql<string>`s.email`.as('email'),
-      isBack.as('isBack'),
-    ])
+    .returning(pushedColumns)
     .execute()
   return people.sort((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -52,20 +52,18 @@ async function putOffLate(ctx: Context): Promise<void> {
   const { settings } = await findSettings(ctx)
   const next = daysLater(now, 0, settings.request.sendTime, timezone)
   const late = new Date(now.getTime() - lateMs)
-  await ctx.db
-    .updateTable('review_dispatches')
-    .set({ scheduled_at: next, updated_at: now })
-    .where('channel', '=', 'messaging')
-    .where('status', '=', 'scheduled')
-    .where('scheduled_at', '<=', late)
-    .execute()
-  await ctx.db
-    .updateTable('review_dispatches')
-    .set({ next_reminder_at: next, updated_at: now })
-    .where('channel', '=', 'messaging')
-    .where('status', '=', 'sent')
-    .where('next_reminder_at', '<=', late)
-    .execute()
+  for (const [status, due] of [
+    ['scheduled', 'scheduled_at'],
+    ['sent', 'next_reminder_at'],
+  ] as const) {
+    await ctx.db
+      .updateTable('review_dispatches')
+      .set({ [due]: next, updated_at: now })
+      .where('channel', '=', 'messaging')
+      .where('status', '=', status)
+      .where(due, '<=', late)
+      .execute()
+  }
 }
 
 async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> {

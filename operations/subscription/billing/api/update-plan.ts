@@ -25,7 +25,10 @@ export default operation({
     }),
   },
   answer: { status: 200, body: planChange },
-  refuses: { conflict: 'On it already, the card was declined, or the status calls for another operation' },
+  refuses: {
+    conflict:
+      'On it already, the card was declined, the status calls for another operation, or its renewal is under way',
+  },
   transaction: 'own',
   example: { body: { planId: 'growth', preview: true } },
   async handler(ctx, { body }) {
