@@ -1,7 +1,6 @@
 /** What all operations of the OpenAPI document share: its introduction, headers, parameters and refusals. */
 import { type ErrorCode, errorBody, errorCodes, statusOf } from '#runtime/errors'
 import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
-import { pipelineCodes } from '#runtime/gateway/steps/strict'
 import type { Operation } from '#runtime/operation'
 import type { JsonSchema } from './publish.ts'
 
@@ -140,7 +139,7 @@ const refusals: Record<ErrorCode, [description: string, message: string]> = {
   ],
 }
 
-/** `not_found` → `E404`: short, since every operation names six of them and more. */
+/** `not_found` → `E404`: short, since every operation names all eight. */
 export const refusalName = (code: ErrorCode): string => `E${statusOf(code)}`
 
 /** The eight refusals, as `components.responses`; their `code` is the one constant. */
@@ -166,15 +165,12 @@ export function refusalResponses(): Record<string, JsonSchema> {
   )
 }
 
-/** Those an operation may answer, which the tests hold it to: references by status, with its own words where it has some. */
+/** All eight by status, with the operation's own words where it has some. Any operation may answer any of them. */
 export function refusalReferences({
   refuses = {},
-  readOnly,
-}: Pick<Operation['spec'], 'refuses' | 'readOnly'>): Record<string, JsonSchema> {
-  const mayAnswer = (code: ErrorCode): boolean =>
-    pipelineCodes.includes(code) || code in refuses || (code === 'conflict' && !readOnly)
+}: Pick<Operation['spec'], 'refuses'>): Record<string, JsonSchema> {
   return Object.fromEntries(
-    errorCodes.filter(mayAnswer).map((code) => {
+    errorCodes.map((code) => {
       const $ref = `#/components/responses/${refusalName(code)}`
       return [statusOf(code), refuses[code] ? { $ref, description: refuses[code] } : { $ref }]
     }),

@@ -55,7 +55,8 @@ function withoutFields(text: string, names: readonly string[]): string {
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
     const close = stringEnd(text, at)
     const end = valueEnd(text, close + 1)
-    if (!names.includes(text.slice(at + 1, close))) kept += text.slice(at, end)
+    // The last value is followed by the line break before `}` where the JSON is pretty-printed, the others by a comma.
+    if (!names.includes(text.slice(at + 1, close))) kept += text.slice(at, end).trimEnd()
     at = end
   }
   return kept

@@ -16,7 +16,7 @@ export function requireDeclaredAnswer(call: Call, body: string): void {
 }
 
 /** What any operation may refuse with; a write besides with `conflict`, for an Idempotency-Key or If-Match. */
-export const pipelineCodes: readonly ErrorCode[] = [
+const pipelineCodes: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
   'forbidden',
