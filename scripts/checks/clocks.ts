@@ -52,7 +52,7 @@ export const places: Record<string, Place> = {
     reads: ['performance.now'],
     why: 'it gives back what the adapter waits for by its own stopwatch',
   },
-  'test/scripts/frozen.test.ts': {
+  'test/scripts/frozen.full.test.ts': {
     reads: [ownClock, 'performance.now'],
     why: 'it asks whether deadlines hold while another process stands still',
   },
@@ -75,14 +75,14 @@ export const places: Record<string, Place> = {
   },
   'test/runtime/due-model.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/runtime/worker.test.ts': { reads: ['now() in SQL'], why: queueTime },
-  'test/scripts/cli.test.ts': { reads: ['Date.now'], why: aProcess },
-  'test/scripts/kill-automations.test.ts': { reads: ['now() in SQL'], why: aProcess },
-  'test/scripts/kill-cancel.test.ts': { reads: [ownClock], why: aProcess },
-  'test/scripts/kill-export.test.ts': { reads: ['Date.now'], why: aProcess },
-  'test/scripts/kill-node.test.ts': { reads: [ownClock], why: aProcess },
-  'test/scripts/kill-stock.test.ts': { reads: ['now() in SQL'], why: aProcess },
-  'test/scripts/rolling.test.ts': { reads: [ownClock], why: aProcess },
-  'test/scripts/start.test.ts': {
+  'test/scripts/cli.full.test.ts': { reads: ['Date.now'], why: aProcess },
+  'test/scripts/kill-automations.full.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/kill-cancel.full.test.ts': { reads: [ownClock], why: aProcess },
+  'test/scripts/kill-export.full.test.ts': { reads: ['Date.now'], why: aProcess },
+  'test/scripts/kill-node.full.test.ts': { reads: [ownClock], why: aProcess },
+  'test/scripts/kill-stock.full.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/rolling.full.test.ts': { reads: [ownClock], why: aProcess },
+  'test/scripts/start.full.test.ts': {
     reads: ['performance.now'],
     why: 'it tells an end by request from one that is cut off after ten seconds',
   },

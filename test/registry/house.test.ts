@@ -34,10 +34,6 @@ describe('tables', () => {
     variables: Record<string, string> = {},
   ) => told(await tableFaults(tree(files), reads, variables))
 
-  test('the tree keeps its rules', async () => {
-    expect(told(await tableFaults(root))).toEqual([])
-  })
-
   test.each([
     ["ctx.db.insertInto('orders')", 'a call'],
     ["ctx.db.updateTable('orders as o')", 'a call with an alias'],
@@ -102,10 +98,6 @@ describe('copies', () => {
   return null
 }`
 
-  test('the tree keeps its rules', async () => {
-    expect(told(await sameBodyFaults(root))).toEqual([])
-  })
-
   test('the same body in two sections, whatever its name, form, spaces and comments', async () => {
     const files = {
       'one/a.ts': `export function first(given: string) ${body}`,
@@ -131,10 +123,6 @@ describe('copies', () => {
 })
 
 describe('what a module keeps', () => {
-  test('the tree keeps its rules', async () => {
-    expect(told(await stateFaults(root))).toEqual([])
-  })
-
   test.each([
     'const kept = new Map<string, () => void>()\nexport function on(a: string) { kept.set(a, a) }',
     'const kept = new Set()\nexport const on = (a) => kept.add(a)',

@@ -73,7 +73,3 @@ test.each([
 ])('%s is none', async (line) => {
   expect(await faultsOf(line)).toEqual([])
 })
-
-test('nobody is compared otherwise here', async () => {
-  expect(await identityFaults(join(import.meta.dirname, '../..'))).toEqual([])
-})

@@ -35,7 +35,3 @@ test.each([
 ])('%s is none', async (code) => {
   expect(await faultsOf(code)).toEqual([])
 })
-
-test('what is told here is told once', async () => {
-  expect(await noticeFaults(join(import.meta.dirname, '../..'))).toEqual([])
-})

@@ -54,10 +54,6 @@ test('where the forms are made, and what is released, is let be', async () => {
   expect(await faultsOf('db/migrations/0001-a.ts', "const a = 'least(a, b)'")).toEqual([])
 })
 
-test('nobody writes them here', async () => {
-  expect(await nullFaults(join(import.meta.dirname, '../..'))).toEqual([])
-})
-
 test('null where one is, or of those that are known', async () => {
   const one = sql`1::int`
   const two = sql`2::int`

@@ -16,10 +16,6 @@ async function faultsOf(code: string): Promise<string[]> {
   return (await patternFaults(root, [])).map(({ file, wrong }) => `${file} ${wrong}`)
 }
 
-test('the tree has none but those whose texts are nobody’s to make long', async () => {
-  expect(await patternFaults(join(import.meta.dirname, '../..'))).toEqual([])
-})
-
 test.each([
   String.raw`/\s*;\s*q=/`,
   '/ +$/gm',

@@ -65,7 +65,3 @@ test('an exception holds for its file and fault, and is a fault once it is neede
     'take it off the list of scripts/checks/rows.ts',
   ])
 })
-
-test('nobody writes them here', async () => {
-  expect(await rowFaults(join(import.meta.dirname, '../..'))).toEqual([])
-})

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testApp, wholeRegistry } from '#test/support/app'
+import { isFullSuite } from '#test/support/suite'
 import { cases, expectPage, nameOf, send, world } from './shopper-pages.ts'
 
 const app = await testApp({
@@ -35,7 +36,7 @@ test('each page that shoppers open is tried, and no other answers them with a pa
     }
 })
 
-test.each(Object.keys(cases))(
+test.runIf(isFullSuite).each(Object.keys(cases))(
   '%s: nothing is said in English to who speaks another language',
   async (name) => {
     let english = new Map<string, string>()

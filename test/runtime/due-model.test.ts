@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { dueQueues } from '#runtime/jobs/statements'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
+import { runs } from '#test/support/suite'
 
 const { database } = await freshDatabase()
 whenFileEnds(() => database.close())
@@ -70,6 +71,6 @@ test('it finds the queues that have one due, in the order asked, and the unfinis
         expect(found).toEqual(meant(rows, asked, orUnfinished))
       },
     ),
-    { numRuns: 150 },
+    runs(150),
   )
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { email } from '#runtime/schema'
 import { cleanEmail, emailKey, isSameEmail } from '#runtime/values/email'
+import { runs } from '#test/support/suite'
 
 const marks = ['', '\u200b', '\u200e', '\u202a', '\u2060', '\ufeff', '\u00ad']
 const letters = fc
@@ -31,7 +32,7 @@ test('an address has one key, whatever its case and what was copied with it', ()
         expect(isSameEmail(typed, plain)).toBe(true)
       },
     ),
-    { numRuns: 1000 },
+    runs(1000),
   )
 })
 

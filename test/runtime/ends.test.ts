@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Tables } from '#db/tables'
 import { sqlState } from '#runtime/errors'
+import { runs } from '#test/support/suite'
 import { freshDatabase, testApp } from '../support/app.ts'
 import { store } from '../support/store.ts'
 
@@ -62,7 +63,7 @@ test('whatever fails and whoever waits for it: all of a transaction or nothing',
       // Of a context's, all that was begun is in it.
       if (isOurs && holds) expect(told.filter((each) => each === 'refused')).toEqual([])
     }),
-    { numRuns: 150 },
+    runs(150),
   )
   expect(quiet).toEqual([])
 })
@@ -100,7 +101,7 @@ test('the closing statement is in it, whatever else is still being written: it h
       if (closing === 'writes') expect(rows.map(({ n }) => n)).toEqual(expect.arrayContaining([1000, 1001]))
       else expect(rows).toHaveLength(0)
     }),
-    { numRuns: 150 },
+    runs(150),
   )
 })
 

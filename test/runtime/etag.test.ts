@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { etagOf, identityOfTag, isNamedBy, tagsOf, withoutMoves } from '#runtime/gateway/etag'
+import { runs } from '#test/support/suite'
 
 /** As PostgreSQL writes JSON, with spaces, and as JavaScript does. */
 const spaced = (value: unknown): string => JSON.stringify(value, null, 1)
@@ -30,7 +31,7 @@ test('two resources are the same without what moves exactly where what is left o
         expect(known(moved)).toBe(known(one))
       },
     ),
-    { numRuns: 2000, examples: [[{ 'x,y': {}, size: [] }, { 'x,y': {} }, ['size'], spaced]] },
+    { ...runs(2000), examples: [[{ 'x,y': {}, size: [] }, { 'x,y': {} }, ['size'], spaced]] },
   )
 })
 
@@ -57,7 +58,7 @@ test('a tag is another for every other body, and its first half for every other 
       expect(isNamedBy(one, other)).toBe(body === otherBody)
       expect(identityOfTag(one) === identityOfTag(other)).toBe(identity === otherIdentity)
     }),
-    { numRuns: 2000 },
+    runs(2000),
   )
   expect(identityOfTag('"given-out_before"')).toBe('"given-out_before"')
 })

@@ -9,6 +9,7 @@ import type { Database } from '#db/database'
 import { openPostgres } from '#db/open'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
+import { runs } from '#test/support/suite'
 
 interface Asked {
   rows: number
@@ -85,7 +86,7 @@ describe('after a statement that failed amid its rows', () => {
           expect(found.map(told)).toEqual(all.map(expected))
         },
       ),
-      { numRuns: 60, verbose: 1 },
+      { ...runs(60), verbose: 1 },
     )
   })
 

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { Gathered } from '#runtime/gateway/gathered'
 import { RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
 import { freshDatabase } from '#test/support/app'
+import { runs } from '#test/support/suite'
 import { standingClock } from '#test/support/test-clock'
 
 test('alone it is asked at once; what comes meanwhile goes together, of one name one at a time, none too many', async () => {
@@ -98,7 +99,7 @@ test('many keys of three instances at once: each counts exactly, few statements'
         }
       },
     ),
-    { numRuns: 30 },
+    runs(30),
   )
   clock.move(120_000)
   statements = 0

@@ -24,6 +24,7 @@ import {
   unitsLess,
   unitsWorth,
 } from '#runtime/values/money'
+import { runs } from '#test/support/suite'
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
 const small = fc.bigInt({ min: 0n, max: 300_00n })
@@ -32,7 +33,7 @@ const percentage = fc.integer({ min: 0, max: 1_000_000 }).map((each) => each / 1
 /** The seed is told where one fails. */
 const holds = <T extends [unknown, ...unknown[]]>(
   ...[values, check]: [{ [K in keyof T]: fc.Arbitrary<T[K]> }, (...each: T) => void]
-): void => fc.assert(fc.property(...values, check), { numRuns: 300 })
+): void => fc.assert(fc.property(...values, check), runs(300))
 
 describe('amounts', () => {
   test('go to cents and back, from text and from JSON', () =>

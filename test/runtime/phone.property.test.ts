@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { phoneContaining } from '#runtime/database/search'
 import { isSamePhone, parsePhone, phoneKey } from '#runtime/values/phone'
 import { inPlainSigns } from '#runtime/values/signs'
+import { runs } from '#test/support/suite'
 
-const runs = { numRuns: 400 }
+const often = runs(400)
 const digits = (length: number) =>
   fc
     .array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length })
@@ -129,7 +130,7 @@ describe('one person', () => {
         const phone = parsePhone(typed, who.country)
         expect(phone && phoneKey(phone), JSON.stringify(typed)).toBe(keyOf(who))
       }),
-      runs,
+      often,
     )
   })
 
@@ -142,7 +143,7 @@ describe('one person', () => {
         expect(phoneKey(phoneKey(phone))).toBe(phoneKey(phone))
         expect(phoneKey(parsePhone(phoneKey(phone), country)!)).toBe(phoneKey(phone))
       }),
-      runs,
+      often,
     )
   })
 
@@ -153,7 +154,7 @@ describe('one person', () => {
         expect(keyOf(one) === keyOf(other)).toBe(isOne)
         expect(isSamePhone(keyOf(one), keyOf(other))).toBe(isOne)
       }),
-      runs,
+      often,
     )
   })
 })
@@ -211,7 +212,7 @@ test('the beginning of a number is found, in each way that it is written and kep
         }
       }
     }),
-    { ...runs, numRuns: 30 },
+    runs(30),
   )
   expect([...missed]).toEqual([])
 })

@@ -16,6 +16,7 @@ import type { Tables } from '#db/tables'
 import { freshDatabase } from '#test/support/app'
 import { blackHole } from '#test/support/black-hole'
 import { whenFileEnds } from '#test/support/closing'
+import { runs } from '#test/support/suite'
 
 const url = inject('postgresUrl')
 
@@ -100,7 +101,7 @@ describe.skipIf(!url)('statements', () => {
         )
         expect(row).toEqual({ list, kept: list.map((t) => ({ t })) })
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 

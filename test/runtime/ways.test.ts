@@ -9,6 +9,7 @@ import { type PostgresPool, postgresPool } from '#db/postgres/pool'
 import { prepared } from '#runtime/database/query'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
+import { runs } from '#test/support/suite'
 
 // Of its own: all connections to it are ended now and then.
 const { database: own, url } = await freshDatabase()
@@ -80,7 +81,7 @@ describe.skipIf(!url)('a connection for transactions', () => {
           }
         },
       ),
-      { numRuns: 30 },
+      runs(30),
     )
   }, 60_000)
 

@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { type TestApp, testApp } from './app.ts'
 import { whenFileEnds } from './closing.ts'
-import { hasRunBefore } from './once.ts'
+import { isFullSuite } from './suite.ts'
 import { testsBeginAt } from './test-clock.ts'
 
 /** The one without windows first: it draws the same for half the processor time, as it draws no browser around it. */
@@ -15,7 +15,7 @@ const chromiumPath = process.env.CHROMIUM ?? chromiums.find((path) => existsSync
  * `.ci/run` sets CHROMIUM: there a missing browser fails. What a browser shows is the same over either database: its
  * stories, the slowest tests that there are, run beside the embedded one.
  */
-export const hasChromium = !hasRunBefore && chromiumPath !== undefined
+export const hasChromium = isFullSuite && chromiumPath !== undefined
 
 /** The server on a free port of its own, which the links that it hands out lead to. */
 export async function servedApp(

@@ -8,6 +8,7 @@ import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { testApp } from '#test/support/app'
+import { runs } from '#test/support/suite'
 import { ana, type ExchangeShop, exchangeShop } from './shopper.ts'
 import { approve, confirm, read, received, reject, remove, requested } from './support.ts'
 
@@ -214,6 +215,6 @@ test('never more is promised or paid back than was paid', { timeout: 120_000 }, 
         await model.check()
       }
     }),
-    { numRuns: 5, interruptAfterTimeLimit: 60_000 },
+    { ...runs(5), interruptAfterTimeLimit: 60_000 },
   )
 })

@@ -8,6 +8,7 @@ import { wrongWithRedirect } from '#operations/oauth/clients/redirects'
 import { createKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { freshDatabase, testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
+import { runs } from '#test/support/suite'
 import { given, hand, origin, queryOf, type Tokens } from './assistant.ts'
 
 const { database } = await freshDatabase()
@@ -71,7 +72,7 @@ test('by model: once it was answered that it is ended, nothing of a grant works 
         expect([await it.use(access), await other.use(access)]).toEqual([401, 401])
       for (const each of refreshes) expect((await it.refresh(who, each)).status).toBe(400)
     }),
-    { numRuns: 25 },
+    runs(25),
   )
 })
 

@@ -3,14 +3,14 @@
  * jobs. After each: money in is access given and credit; nothing below zero; no coupon twice; at most one agreement
  * that charges; the used quota is never given back; and from wherever a sequence ends there is a way back to active.
  *
- * `MODEL_RUNS` and `MODEL_LENGTH` make it longer. A failure prints seed and path: run it again with `MODEL_SEED` and
- * `MODEL_PATH`.
+ * `FC_RUNS` and `MODEL_LENGTH` make it longer. A failure prints seed and path: run it again with `FC_SEED` and `FC_PATH`.
  */
 import fc from 'fast-check'
 import { test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { startAt } from '#test/support/subscriber'
 import { type Move, type Order, type Plan, SubscriptionWorld } from '#test/support/subscription-world'
+import { runs } from '#test/support/suite'
 
 const app = await testApp()
 const plan = fc.constantFrom<Plan>('starter', 'growth', 'scale')
@@ -100,11 +100,10 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
 )
 
-const runs = Number(process.env.MODEL_RUNS ?? 20)
 const length = Number(process.env.MODEL_LENGTH ?? 16)
+const often = runs(20)
 
-test('whatever happens in whatever order', { timeout: runs * length * 2_000 }, async () => {
-  const { MODEL_SEED: seed, MODEL_PATH: path } = process.env
+test('whatever happens in whatever order', { timeout: often.numRuns * length * 2_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.option(plan, { nil: null, freq: 1 }),
@@ -116,6 +115,6 @@ test('whatever happens in whatever order', { timeout: runs * length * 2_000 }, a
         await world.comeBack()
       },
     ),
-    { numRuns: runs, ...(seed ? { seed: Number(seed) } : {}), ...(path ? { path } : {}) },
+    often,
   )
 })

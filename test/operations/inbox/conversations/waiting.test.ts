@@ -13,6 +13,7 @@ import getOverview from '#operations/store/dashboard/api/get-overview'
 import * as metering from '#operations/store/quota/metering'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
+import { runs } from '#test/support/suite'
 
 const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
@@ -149,7 +150,7 @@ describe('who waits', () => {
           expect(waitingSince && Date.parse(waitingSince)).toBe(since)
         }
       }),
-      { numRuns: 5 },
+      runs(5),
     )
   })
 })

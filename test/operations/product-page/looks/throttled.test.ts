@@ -51,9 +51,9 @@ function throttled(calls: number, pauseMs: number) {
   return { told, end }
 }
 
-const looksInAll = 1000
+const looksInAll = 150
 
-test('1,000 looks against a platform that throttles: all are checked, and its limits are respected', async () => {
+test('many looks against a platform that throttles: all are checked, and its limits are respected', async () => {
   const shop = await discountStore(app)
   await changeProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
   const { body: look } = await shop.call(saveLook, {

@@ -6,6 +6,7 @@ import saveSettings from '#operations/promotions/installments/api/save-settings'
 import { optionsOf, ruleFor } from '#operations/promotions/installments/math'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
+import { runs } from '#test/support/suite'
 
 const { app, url } = await servedApp()
 
@@ -147,6 +148,6 @@ test('the browser reckons installments to the cent as the server does', async ()
       expect(inBrowser.optionsOf(price, its)).toEqual(optionsOf(text(price), rule))
       expect(inBrowser.optionsOf(String(price), its)).toEqual(inBrowser.optionsOf(price, its))
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })

@@ -9,6 +9,7 @@ import { putCategories, putProducts } from '#runtime/ports/ecommerce/sandbox-cat
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import { twoProducts } from '#test/support/platform'
+import { runs } from '#test/support/suite'
 
 const { app, url } = await servedApp()
 
@@ -179,6 +180,6 @@ test('the browser counts sets as the checkout does', async () => {
       expect(Math.round(saved * 100)).toBe(Number(applied ? sumOf(applied.off) : 0n))
       expect(sets * promotion.buyQuantity).toBe(applied?.units.size ?? 0)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })

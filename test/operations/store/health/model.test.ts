@@ -9,9 +9,9 @@ import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/erro
 import { unheard } from '#runtime/ports/heard'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
+import { runs } from '#test/support/suite'
 
 const minuteMs = 60_000
-const seed = Number(process.env.FC_SEED ?? Math.floor(Math.random() * 1e9))
 
 type Event =
   | { is: 'wait'; minutes: number }
@@ -77,7 +77,7 @@ class Model {
 
 const causeOf = (code: string) => ({ code, message: 'm', remedy: 'r' })
 
-test(`the machine is the model (FC_SEED=${seed})`, () => {
+test('the machine is the model', () => {
   fc.assert(
     fc.property(events(40), (sequence) => {
       const model = new Model()
@@ -113,7 +113,7 @@ test(`the machine is the model (FC_SEED=${seed})`, () => {
         expect(tells).toEqual(model.tells)
       }
     }),
-    { seed, numRuns: 500 },
+    runs(500),
   )
 })
 
@@ -157,7 +157,7 @@ describe('two processes on one database', async () => {
   const app = await testApp()
   const other = await testApp({}, { database: app.database, clock: app.clock })
 
-  test(`come to what the model says (FC_SEED=${seed})`, async () => {
+  test('come to what the model says', async () => {
     const outcomes: (Error | null)[] = []
     for (const each of [app, other]) {
       Object.defineProperty(unheard(each.services.adapters.ecommerce.sandbox!), 'listCategories', {
@@ -207,7 +207,7 @@ describe('two processes on one database', async () => {
           expect(notices.map(({ type }) => type.replace('connection-', ''))).toEqual(model.tells)
         }
       }),
-      { seed, numRuns: 12 },
+      runs(12),
     )
   }, 60_000)
 })

@@ -22,7 +22,6 @@ import { type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
 import { SettingsError } from '#runtime/server/settings'
 import { whenFileEnds } from '#test/support/closing'
-import { hasRunBefore } from '#test/support/once'
 import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -48,7 +47,7 @@ async function refusalOf(dataDir: string): Promise<string> {
   return (error as Error).message
 }
 
-describe.skipIf(hasRunBefore)('a folder', () => {
+describe('a folder', () => {
   let whole: string
   beforeAll(async () => {
     const dataDir = newFolder()
@@ -113,7 +112,7 @@ describe.skipIf(hasRunBefore)('a folder', () => {
 const owner = 12_345
 const another = 12_346
 
-describe.skipIf(hasRunBefore || process.getuid?.() !== 0)('of several users', () => {
+describe.skipIf(process.getuid?.() !== 0)('of several users', () => {
   async function as<T>(uid: number, work: () => Promise<T>): Promise<T> {
     process.seteuid!(uid)
     try {

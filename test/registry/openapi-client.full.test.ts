@@ -6,7 +6,6 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiText } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
-import { hasRunBefore } from '#test/support/once'
 import { withMadeUp } from './made-up.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -17,40 +16,36 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test.skipIf(hasRunBefore)(
-  'a client made from the document type-checks, and its mistakes do not',
-  async () => {
-    const document = openApiText(withMadeUp(await loadRegistry()))
-    await writeFile(join(folder, 'api.ts'), astToString(await openapiTS(document, { silent: true })))
-    await writeFile(join(folder, 'merchant-api.ts'), "export type { components, paths } from './api.ts'\n")
-    await writeFile(join(folder, 'client.ts'), client)
-    await writeFile(join(folder, 'guide.ts'), await guidesClient())
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      target: 'es2024',
-      module: 'nodenext',
-      lib: ['es2024', 'dom'],
-      types: [],
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-    }
-    await writeFile(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['client.ts', 'guide.ts'] }),
-    )
-    const tsc = join(root, 'node_modules/typescript7/bin/tsc')
-    const faults = await new Promise<string>((resolve, reject) =>
-      execFile(process.execPath, [tsc, '--project', folder], (error, out) =>
-        error && !out ? reject(error) : resolve(out),
-      ),
-    )
-    expect(faults).toBe('')
-  },
-  60_000,
-)
+test('a client made from the document type-checks, and its mistakes do not', async () => {
+  const document = openApiText(withMadeUp(await loadRegistry()))
+  await writeFile(join(folder, 'api.ts'), astToString(await openapiTS(document, { silent: true })))
+  await writeFile(join(folder, 'merchant-api.ts'), "export type { components, paths } from './api.ts'\n")
+  await writeFile(join(folder, 'client.ts'), client)
+  await writeFile(join(folder, 'guide.ts'), await guidesClient())
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: 'es2024',
+    module: 'nodenext',
+    lib: ['es2024', 'dom'],
+    types: [],
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+  }
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['client.ts', 'guide.ts'] }),
+  )
+  const tsc = join(root, 'node_modules/typescript7/bin/tsc')
+  const faults = await new Promise<string>((resolve, reject) =>
+    execFile(process.execPath, [tsc, '--project', folder], (error, out) =>
+      error && !out ? reject(error) : resolve(out),
+    ),
+  )
+  expect(faults).toBe('')
+}, 60_000)
 
 /** What `/docs/guides/clients` shows. */
 async function guidesClient(): Promise<string> {

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { openEmbedded } from '#runtime/database/embedded'
-import { hasRunBefore } from '#test/support/once'
 import { prepared, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
@@ -50,28 +49,24 @@ test('a start that finds everything there loads nothing that it rarely needs', a
   expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
 }, 120_000)
 
-test.skipIf(hasRunBefore)(
-  'a database whose making was killed is made anew',
-  async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
-    folders.push(dataDir)
-    const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
-      cwd: root,
-      env: { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
-      stdio: 'ignore',
-    })
-    const ended = new Promise((resolve) => child.once('close', resolve))
-    while (child.exitCode === null && !existsSync(join(dataDir, '.db.making'))) await wait(1)
-    child.kill('SIGKILL')
-    await ended
-    expect(existsSync(join(dataDir, 'db'))).toBe(false)
-    // As another moment leaves it: PGlite takes a folder with this file for a whole database.
-    mkdirSync(join(dataDir, '.db.making'), { recursive: true })
-    writeFileSync(join(dataDir, '.db.making/PG_VERSION'), '18\n')
-    const opened = await openEmbedded({ dataDir })
-    expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
-    await opened.close()
-    expect(existsSync(join(dataDir, '.db.making'))).toBe(false)
-  },
-  120_000,
-)
+test('a database whose making was killed is made anew', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
+  folders.push(dataDir)
+  const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+    cwd: root,
+    env: { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  while (child.exitCode === null && !existsSync(join(dataDir, '.db.making'))) await wait(1)
+  child.kill('SIGKILL')
+  await ended
+  expect(existsSync(join(dataDir, 'db'))).toBe(false)
+  // As another moment leaves it: PGlite takes a folder with this file for a whole database.
+  mkdirSync(join(dataDir, '.db.making'), { recursive: true })
+  writeFileSync(join(dataDir, '.db.making/PG_VERSION'), '18\n')
+  const opened = await openEmbedded({ dataDir })
+  expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
+  await opened.close()
+  expect(existsSync(join(dataDir, '.db.making'))).toBe(false)
+}, 120_000)

@@ -20,7 +20,6 @@ import { connectMs } from '#db/deadlines'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { takeFolder } from '#runtime/database/embedded-lock'
 import { socketPath } from '#runtime/database/embedded-socket'
-import { hasRunBefore } from '#test/support/once'
 import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -89,7 +88,7 @@ function running(dataDir: string, role: FolderRole, code: string) {
   return { child, ended, said }
 }
 
-describe.skipIf(hasRunBefore)('a second process', () => {
+describe('a second process', () => {
   test('connects to the first, sees what it wrote, and leaves nothing in its session', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
@@ -191,7 +190,7 @@ describe.skipIf(hasRunBefore)('a second process', () => {
   })
 })
 
-describe.skipIf(hasRunBefore)('while somebody is in a transaction', () => {
+describe('while somebody is in a transaction', () => {
   /** Of a process that came by the socket; `over` when it is, or was cut off. */
   async function busy(dataDir: string): Promise<{ leave(): void; over: Promise<string> }> {
     const other = await open(dataDir)
@@ -243,7 +242,7 @@ describe.skipIf(hasRunBefore)('while somebody is in a transaction', () => {
   })
 })
 
-describe.skipIf(hasRunBefore)('the folder', () => {
+describe('the folder', () => {
   test('is for one gateway: the second is told so in one line', async () => {
     const dataDir = folder()
     await open(dataDir, 'gateway')

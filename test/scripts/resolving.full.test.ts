@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { hasRunBefore } from '#test/support/once'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -37,18 +36,14 @@ function found(preloads: readonly string[]): Record<string, Found> {
   }
 }
 
-test.skipIf(hasRunBefore)(
-  'every import of a start is found where Node finds it',
-  () => {
-    const recorder = 'test/support/resolved-modules.js'
-    const byNode = found([recorder])
-    const byUs = found(['scripts/cli/resolving.js', recorder])
-    expect(Object.keys(byNode).length).toBeGreaterThan(5000)
-    const others = Object.keys(byNode).filter((each) => {
-      const [theirs, ours] = [byNode[each]!, byUs[each]]
-      return theirs.url !== ours?.url || theirs.format !== ours.format
-    })
-    expect(others.map((each) => [each, byNode[each], byUs[each]])).toEqual([])
-  },
-  120_000,
-)
+test('every import of a start is found where Node finds it', () => {
+  const recorder = 'test/support/resolved-modules.js'
+  const byNode = found([recorder])
+  const byUs = found(['scripts/cli/resolving.js', recorder])
+  expect(Object.keys(byNode).length).toBeGreaterThan(5000)
+  const others = Object.keys(byNode).filter((each) => {
+    const [theirs, ours] = [byNode[each]!, byUs[each]]
+    return theirs.url !== ours?.url || theirs.format !== ours.format
+  })
+  expect(others.map((each) => [each, byNode[each], byUs[each]])).toEqual([])
+}, 120_000)

@@ -13,7 +13,6 @@ import type { Tenants } from '#scripts/bench/tenants'
 import { byPowerLaw } from '#scripts/bench/tenants/fill'
 import { findPostgres } from '#scripts/cli/postgres'
 import { type Ran, run } from '#test/support/command'
-import { hasRunBefore } from '#test/support/once'
 
 const bench = (...options: string[]): Promise<Ran> => run(benchProgram, options)
 
@@ -25,7 +24,7 @@ async function printed(...options: string[]): Promise<string> {
 }
 
 /** Each starts a PostgreSQL of its own. */
-const isElsewhere = !findPostgres() || hasRunBefore
+const isElsewhere = !findPostgres()
 
 const countsStatements = existsSync(join(findPostgres() ?? '', '../lib/pg_stat_statements.so'))
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { hasRunBefore } from '#test/support/once'
 import { prepared, shortLived, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
@@ -82,7 +81,7 @@ const run = (script: string, ...args: string[]) =>
     ),
   )
 
-test.skipIf(hasRunBefore)('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
+test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   const [{ env, filled: key }] = await Promise.all([
     prepared(async (app) => (await store(app)).key),
     cloned(),

@@ -1,0 +1,16 @@
+/**
+ * Two suites. `npm test` is fast: in process, on the embedded database, with a fixed random seed. `npm run test:full` adds
+ * the files named `*.full.test.ts` (browsers, processes, volume) and whatever asks `isFullSuite`, with fresh seeds.
+ */
+export const isFullSuite = process.env.TEST_SUITE === 'full'
+
+/**
+ * Share of the full number of runs: `FC_RUNS=20` runs every property and model twenty times as often. fast-check prints
+ * the seed and the path of a failure: repeat it with `FC_SEED` and `FC_PATH` (`setup.ts`).
+ */
+const share = Number(process.env.FC_RUNS ?? (isFullSuite ? 1 : 0.1))
+
+/** How often a property or a model runs: `full` in the full suite, at least `fast` in the fast one. */
+export const runs = (full: number, fast = 2): { numRuns: number } => ({
+  numRuns: Math.max(fast, Math.round(full * share)),
+})
