@@ -10,6 +10,7 @@ import { object, z } from '#runtime/schema'
 import { silentLog } from '#runtime/server/log'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 /** The embedded database has one session: there whoever comes second waits for the whole of the first. */
@@ -191,7 +192,7 @@ describe('a write that is ended at its commit', () => {
     expect(runs).toBe(2)
   })
 
-  test('begins no more once its request was answered that it took too long', async () => {
+  test.runIf(isFullSuite)('begins no more once its request was answered that it took too long', async () => {
     const shop = await opened(300)
     runs = 0
     let answered = () => {}

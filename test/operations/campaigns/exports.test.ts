@@ -13,6 +13,7 @@ import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 
@@ -195,7 +196,7 @@ describe('the same export', () => {
 })
 
 describe('a large export', () => {
-  test('is sent as a link that lives seven days, and streams', async () => {
+  test.runIf(isFullSuite)('is sent as a link that lives seven days, and streams', async () => {
     const shop = await store(app)
     const id = (await shop.call(createList, { body: { name: 'Large' } })).body.id
     const now = app.clock.now()

@@ -6,10 +6,11 @@ import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, metrics, reject, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 
-test('nine requests of two days, decided and done', async () => {
+test.runIf(isFullSuite)('nine requests of two days, decided and done', async () => {
   // The 18th, half an hour before midnight in São Paulo.
   await app.setClock('2026-11-19T02:30:00.000Z')
   const shop = await exchangeShop(app)

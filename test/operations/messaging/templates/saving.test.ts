@@ -14,6 +14,7 @@ import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Answer, type Shop, store } from '#test/support/store'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -300,7 +301,7 @@ describe('changing', () => {
     expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(200)
   })
 
-  test('ten edits in 30 days', async () => {
+  test.runIf(isFullSuite)('ten edits in 30 days', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()

@@ -9,6 +9,7 @@ import { Context } from '#runtime/context'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { columns, emptyList, rowsOf } from '#test/support/imports'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 const signal = new AbortController().signal
@@ -102,43 +103,49 @@ for (const kind of kinds) {
   const { importer, page } = kind
   const of = `${importer.name}: `
 
-  test(`${of}killed at each of its pages, every row is counted and written exactly once`, async () => {
-    const shop = await reviewShop(app)
-    const id = await kind.ask(shop, 3 * page)
-    const ctx = await shop.context()
-    // Three pages, and one that finds no more.
-    for (const death of [1, 2, 2, 2]) {
-      const spy = dyingAt(death)
-      await expect(imports.run(ctx, importer, id, signal)).rejects.toThrow('killed')
-      spy.mockRestore()
-      expect(await noticesOf(shop, kind)).toEqual([])
-      expect((await rowOf(kind, id)).status).toBe('running')
-    }
-    await imports.run(ctx, importer, id, signal)
-    await imports.run(ctx, importer, id, signal)
-    expect(await rowOf(kind, id)).toMatchObject({ status: 'completed', ...kind.counts(3 * page) })
-    expect(await numberIn(kind.written, shop)).toBe(3 * page * 0.99)
-    expect(await numberIn(importer.rowsTable, shop)).toBe(0)
-    expect(await noticesOf(shop, kind)).toEqual([`${importer.name}-completed`])
-  })
+  test.runIf(isFullSuite)(
+    `${of}killed at each of its pages, every row is counted and written exactly once`,
+    async () => {
+      const shop = await reviewShop(app)
+      const id = await kind.ask(shop, 3 * page)
+      const ctx = await shop.context()
+      // Three pages, and one that finds no more.
+      for (const death of [1, 2, 2, 2]) {
+        const spy = dyingAt(death)
+        await expect(imports.run(ctx, importer, id, signal)).rejects.toThrow('killed')
+        spy.mockRestore()
+        expect(await noticesOf(shop, kind)).toEqual([])
+        expect((await rowOf(kind, id)).status).toBe('running')
+      }
+      await imports.run(ctx, importer, id, signal)
+      await imports.run(ctx, importer, id, signal)
+      expect(await rowOf(kind, id)).toMatchObject({ status: 'completed', ...kind.counts(3 * page) })
+      expect(await numberIn(kind.written, shop)).toBe(3 * page * 0.99)
+      expect(await numberIn(importer.rowsTable, shop)).toBe(0)
+      expect(await noticesOf(shop, kind)).toEqual([`${importer.name}-completed`])
+    },
+  )
 
-  test(`${of}whose page came late goes on where the other worker stood when it died`, async () => {
-    const shop = await reviewShop(app)
-    const id = await kind.ask(shop, 3 * page)
-    const ctx = await shop.context()
-    // The one that was thought dead has its page written while the other reads the same.
-    const late = vi.spyOn(importer, 'page').mockImplementationOnce(async (...given) => {
-      const read = await importer.page(...given)
-      const dying = dyingAt(2)
-      await expect(imports.run(ctx, importer, id, signal)).rejects.toThrow('killed')
-      dying.mockRestore()
-      return read
-    })
-    await imports.run(ctx, importer, id, signal)
-    late.mockRestore()
-    expect(await rowOf(kind, id)).toMatchObject({ status: 'completed', ...kind.counts(3 * page) })
-    expect(await noticesOf(shop, kind)).toEqual([`${importer.name}-completed`])
-  })
+  test.runIf(isFullSuite)(
+    `${of}whose page came late goes on where the other worker stood when it died`,
+    async () => {
+      const shop = await reviewShop(app)
+      const id = await kind.ask(shop, 3 * page)
+      const ctx = await shop.context()
+      // The one that was thought dead has its page written while the other reads the same.
+      const late = vi.spyOn(importer, 'page').mockImplementationOnce(async (...given) => {
+        const read = await importer.page(...given)
+        const dying = dyingAt(2)
+        await expect(imports.run(ctx, importer, id, signal)).rejects.toThrow('killed')
+        dying.mockRestore()
+        return read
+      })
+      await imports.run(ctx, importer, id, signal)
+      late.mockRestore()
+      expect(await rowOf(kind, id)).toMatchObject({ status: 'completed', ...kind.counts(3 * page) })
+      expect(await noticesOf(shop, kind)).toEqual([`${importer.name}-completed`])
+    },
+  )
 
   test(`${of}two workers at once do each page once`, async () => {
     const shop = await reviewShop(app)
