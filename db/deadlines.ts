@@ -16,7 +16,7 @@ export const connectMs = 5_000
 export const turnMs = 40_000
 
 /** The same between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
-export const nodeConnectMs = connectMs
+export const nodeConnectMs = 5_000
 
 /**
  * Of one statement of a job, a command or a migration, where the database still answers others; the longest job has as

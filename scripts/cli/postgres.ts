@@ -58,17 +58,11 @@ export function requirePostgres(): string {
 
 /**
  * Makes a cluster, starts it on a free port of 127.0.0.1 and waits until it answers. `durable: false` gives up what
- * survives a power cut, for tests. `bin`: the folder of the programs, default the newest version installed.
- * `countsStatements`: with `pg_stat_statements`, where that is installed. `lines` end its postgresql.conf. Throws one
- * clear sentence when PostgreSQL is not installed.
+ * survives a power cut, for tests. `bin`: the folder of the programs, default the newest version installed. `lines` end
+ * its postgresql.conf. Throws one clear sentence when PostgreSQL is not installed.
  */
 export async function throwawayPostgres(
-  options: {
-    durable?: boolean
-    bin?: string | undefined
-    countsStatements?: boolean
-    lines?: readonly string[]
-  } = {},
+  options: { durable?: boolean; bin?: string | undefined; lines?: readonly string[] } = {},
 ): Promise<ThrowawayPostgres> {
   const bin = programsIn(options.bin)
   const user = serverUser()
@@ -99,15 +93,7 @@ export async function throwawayPostgres(
       user ?? {},
     )
     const port = await freePort()
-    const canCount = options.countsStatements && existsSync(join(bin, '../lib/pg_stat_statements.so'))
-    const lines = [
-      ...configuration(port, folder, options.durable ?? true),
-      ...(canCount
-        ? [`shared_preload_libraries = 'pg_stat_statements'`, `pg_stat_statements.track = 'top'`]
-        : []),
-      ...(options.lines ?? []),
-      '',
-    ]
+    const lines = [...configuration(port, folder, options.durable ?? true), ...(options.lines ?? []), '']
     appendFileSync(join(dataDir, 'postgresql.conf'), lines.join('\n'))
     const begin = (): Promise<void> => pgCtl('start', '-w', '-t', '60', '-l', join(folder, 'server.log'))
     await begin()

@@ -1,89 +1,35 @@
-/** A campaign to 100,000 people, from the call to the last message, and the reads that are looked at meanwhile. */
-import { sql } from 'kysely'
+/** A campaign to 100,000 people: the memory of the worker that sends it. */
 import { createCampaign } from '#operations/campaigns/campaigns/drafts'
-import { SystemContext } from '#runtime/context'
-import { allScopes } from '#runtime/roles'
-import { createStore } from '#scripts/admin/create-store'
-import { createKey } from '#scripts/admin/keys'
-import { connectNumber } from '#scripts/seed/connect-number'
-import { area, type Measure } from '../area.ts'
+import type { Area } from '../area.ts'
 
-interface Filled {
-  storeId: string
-  key: string
-  campaignId: string
-  people: number
-}
+const listId = '01900000-0000-7000-8000-000000000003'
 
-const slug = 'bench-campaigns'
-
-export default area<Filled>({
-  name: 'campaigns',
-  description: 'A campaign to 100,000 people, and the memory of the worker that sends it',
+export default {
   rows: 100_000,
-
-  async prepare({ database, services }, people) {
-    const owner = `owner@${slug}.example.com`
-    const now = new Date()
-    const made = { slug, name: slug, owner, plan: 'scale', country: 'BR', currency: 'BRL' }
-    const { id: storeId } = await createStore(database, now, { ...made, timezone: 'America/Sao_Paulo' })
-    const ctx = (await new SystemContext(services, services.log, 'bench').forStore(storeId))!
-    await ctx.db.updateTable('usage_cycles').set({ message_limit: 1_000_000 }).execute()
-    await connectNumber(ctx, { type: 'qr', phone: '+5511400010001' })
-    const { key } = await createKey(database, now, { storeId, member: owner, scopes: [...allScopes] })
-    const listId = ctx.newId()
-    const times = { created_at: now, updated_at: now }
-    await ctx.db
-      .insertInto('contact_lists')
-      .values({ id: listId, name: 'Everybody', source: 'manual', size: people, ...times })
-      .execute()
-    await sql`
-      insert into list_contacts (store_id, id, list_id, phone, phone_key, name, custom_fields, source, created_at, updated_at)
-      select ${storeId}::uuid, uuid_v7(now() - n * interval '1 millisecond'), ${listId}::uuid, phone, phone, 'Shopper ' || n,
-        '{}', 'manual', now(), now()
-      from (select n, '+55119' || (10000005 + n * 10) as phone from generate_series(1, ${people}::int) n) people`.execute(
-      database.root,
-    )
-    const campaignId = await ctx.transaction((tx) =>
-      createCampaign(tx, {
-        name: 'To everybody',
-        listId,
-        content: { type: 'text', text: 'Hello {{firstName|you}}', optOutText: 'Reply STOP to stop' },
-      } as never),
-    )
-    return { storeId, key, campaignId, people }
+  phone: '+5511400010001',
+  fill: [
+    `insert into contact_lists (store_id, id, name, source, size, created_at, updated_at)
+    values ({store}, '${listId}', 'Everybody', 'manual', {rows}, now(), now())`,
+    `insert into list_contacts (store_id, id, list_id, phone, phone_key, name, custom_fields, source, created_at, updated_at)
+    select {store}, uuid_v7(now() - n * interval '1 millisecond'), '${listId}', phone, phone, 'Shopper ' || n,
+      '{}', 'manual', now(), now()
+    from (select n, '+55119' || (10000005 + n * 10) as phone from generate_series(1, {rows}) n) people`,
+  ],
+  async prepare(_world, { ctx }) {
+    const content = { type: 'text', text: 'Hello {{firstName|you}}', optOutText: 'Reply STOP to stop' }
+    const draft = { name: 'To everybody', listId, content } as never
+    return { campaign: await ctx.transaction((tx) => createCampaign(tx, draft)) }
   },
-
-  measures({ storeId, key, campaignId }) {
-    const read = (name: string, path: string, text: string): Measure => ({
-      name,
-      path: `/v1${path}`,
-      key,
-      atMostMs: null,
-      bare: { text, values: [storeId] },
-    })
-    return [
-      read('campaigns', '/campaigns', 'select * from campaigns where store_id = $1 limit 20'),
-      read('the draft', `/campaigns/${campaignId}`, 'select * from campaigns where store_id = $1'),
-    ]
-  },
-
-  jobs({ storeId, key, campaignId, people }) {
-    return [
-      {
-        name: `campaign to ${people}`,
-        path: `/v1/campaigns/${campaignId}/send`,
-        body: {},
-        key,
-        atMostMs: null,
-        atMostMiB: 350,
-        // Each of them once.
-        done: {
-          text: `select 1 from campaigns where store_id = $1 and id = $2 and status = 'sent'
-            and (select (count(*), count(distinct phone), max(calls)) = ($3::bigint, $3::bigint, 1) from sandbox_messages)`,
-          values: [storeId, campaignId, people],
-        },
-      },
-    ]
-  },
-})
+  jobs: ({ campaign }, people) => [
+    {
+      name: `campaign to ${people}`,
+      path: `/v1/campaigns/${campaign}/send`,
+      body: {},
+      atMostMiB: 350,
+      // One message to each of them.
+      done: `select 1 from campaigns where store_id = {store} and id = '${campaign}' and status = 'sent'
+        and (select (count(*), count(distinct phone), max(calls)) = (${people}::bigint, ${people}::bigint, 1)
+          from sandbox_messages)`,
+    },
+  ],
+} satisfies Area

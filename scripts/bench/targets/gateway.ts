@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { startServer } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
-import { serveParent } from '../child.ts'
-import type { Fixture } from '../kinds.ts'
-import { gatewaySettings } from '../statements.ts'
+import { gatewaySettings } from '../fixture.ts'
+import { serveParent } from '../processes.ts'
 
-const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
-const { server, stop } = await startServer(readSettings(gatewaySettings(fixture)))
+const { server, stop } = await startServer(
+  readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8')))),
+)
 await serveParent(server, stop)

@@ -1,0 +1,19 @@
+/** The worker, started as `npm run worker` starts it. */
+import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+
+// As `scripts/worker.ts`, before anything is loaded.
+setFlagsFromString('--heap-growing-percent=50')
+const { openApp } = await import('#runtime/server/app')
+const { openLog } = await import('#runtime/server/log')
+const { readSettings } = await import('#runtime/server/settings')
+const { gatewaySettings } = await import('../fixture.ts')
+const { serveParent } = await import('../processes.ts')
+
+const settings = readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8'))))
+const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
+await app.worker.start()
+await serveParent(null, async () => {
+  await app.worker.stop()
+  await app.close()
+})
