@@ -31,7 +31,7 @@ interface Options {
 
 const from1 = wholeFrom(1)
 const fewestForLimits = 100
-const defaultClients = readSettings({ SECRET_KEY: 'none is used: '.padEnd(32, '.') }).databaseReads
+const { databaseReads: defaultClients } = await readSettings({ SECRET_KEY: 'none is used: '.padEnd(32, '.') })
 
 export function benchProgram(terminal: Terminal): Command {
   const program = newProgram(terminal, 'npm run bench --')

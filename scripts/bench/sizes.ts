@@ -170,7 +170,7 @@ async function prepare(
 ): Promise<unknown> {
   await migrate(database)
   const env = gatewaySettings(place)
-  const settings = readSettings({ DATA_DIR: place.folder, SECRET_KEY: env.SECRET_KEY })
+  const settings = await readSettings({ DATA_DIR: place.folder, SECRET_KEY: env.SECRET_KEY })
   const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
   try {
     const filled = await area.prepare(

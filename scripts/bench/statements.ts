@@ -29,7 +29,7 @@ export async function recordStatements(fixture: Fixture): Promise<Partial<Record
   const database = recording(fixture.databaseUrl, ran)
   const shop = fixture.shops[0]!
   const app = await openApp({
-    settings: { ...readSettings(gatewaySettings(fixture)), worker: false },
+    settings: { ...(await readSettings(gatewaySettings(fixture))), worker: false },
     log: silentLog(),
     database,
     supervise: false,

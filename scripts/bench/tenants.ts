@@ -114,7 +114,7 @@ async function measureSize(place: Place): Promise<{ line: TenantsLine; postgres:
   try {
     await migrate(database)
     const app = await openApp({
-      settings: readSettings(settingsOf(place)),
+      settings: await readSettings(settingsOf(place)),
       log: silentLog(),
       database,
       supervise: false,

@@ -164,7 +164,7 @@ async function prepared(
   env: ReturnType<typeof gatewaySettings>,
   people: number,
 ): Promise<JobMeasure> {
-  const settings = { ...readSettings(env), worker: false }
+  const settings = { ...(await readSettings(env)), worker: false }
   const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
   try {
     const unused = (): never => {
@@ -185,7 +185,7 @@ async function runJobs(place: Place, { shops }: Fixture, jobs: number): Promise<
   const env = gatewaySettings({ databaseUrl: place.url, folder: place.home, clients: 3 })
   const database = openPostgres(place.url, { reads: 3, transactions: 2 })
   try {
-    const settings = { ...readSettings(env), worker: false }
+    const settings = { ...(await readSettings(env)), worker: false }
     const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
     const stores = await database.query<{ id: string }>('select id from stores order by id limit $1', [
       shops.length,

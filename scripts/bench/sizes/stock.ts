@@ -1,8 +1,8 @@
 /** A product that 50,000 people wait for, and the wave in which all of them are told. */
 import { sql } from 'kysely'
 import { connectEcommerce } from '#operations/store/connections/connections'
+import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { SystemContext } from '#runtime/context'
-import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { allScopes } from '#runtime/roles'
 import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'

@@ -7,5 +7,5 @@ import type { Fixture } from '../kinds.ts'
 import { gatewaySettings } from '../statements.ts'
 
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
-const { server, stop } = await startServer(readSettings(gatewaySettings(fixture)))
+const { server, stop } = await startServer(await readSettings(gatewaySettings(fixture)))
 await serveParent(server, stop)
