@@ -3,7 +3,9 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Context, SystemContext } from './context.ts'
-import type { Outcome, PortName, Trouble } from './ports/heard.ts'
+import type { Outcome, Trouble } from './ports/heard.ts'
+import type { PortName, SectionPorts } from './ports/ports.ts'
+import type { PortSpec } from './ports/spec.ts'
 import type { Look } from './references.ts'
 import type { z } from './schema.ts'
 import { byKey, inOrder, points, single } from './wiring.ts'
@@ -54,6 +56,12 @@ const declared = points({
     path.startsWith('/.well-known/')
       ? null
       : { wrong: `names ${path}, where nobody looks`, remedy: 'name a path below /.well-known/' },
+  ),
+  /** Upstream systems beside mail and storage, by the port's name: their adapters are in `ctx.adapters`. */
+  ports: byKey<PortSpec, keyof SectionPorts>((_port, { key }) =>
+    ['mail', 'storage', 'files', 'close'].includes(key)
+      ? { wrong: 'is of the runtime', remedy: 'give the port another name' }
+      : null,
   ),
   /** How things that fields name are looked for, by their kind. */
   references: byKey<Look>(),

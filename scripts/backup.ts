@@ -34,7 +34,7 @@ export const backupProgram = (terminal: Terminal): Command =>
 async function backUp(terminal: Terminal, folder: string): Promise<void> {
   const { env } = terminal
   requireEmbedded(env)
-  const settings = readSettings(env)
+  const settings = await readSettings(env)
   await withDatabaseAsItIs(settings, async (database) => {
     const unmake = await makeBackupFolder(folder)
     await orElse(unmake, () => save(terminal, settings, database, folder))

@@ -37,7 +37,7 @@ export const migrateProgram = (terminal: Terminal): Command =>
 async function bringUpToDate(terminal: Terminal, isAsked: boolean): Promise<void> {
   const { out, err, env } = terminal
   const { jobs } = await loadRegistry()
-  const settings = readSettings(env)
+  const settings = await readSettings(env)
   const { database, close } = await openDatabase(settings, undefined, 'merchant-migrate')
   try {
     if (isAsked) await requireAlone(database)

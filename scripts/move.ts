@@ -27,7 +27,7 @@ async function move(terminal: Terminal): Promise<void> {
   const { env, out } = terminal
   if (!env.DATABASE_URL) throw new SettingsError('DATABASE_URL: name the PostgreSQL to move to')
   requireEmbedded({ ...env, DATABASE_URL: '' })
-  const settings = readSettings(env)
+  const settings = await readSettings(env)
   const { database, shared, close } = await openEmbedded(settings)
   try {
     if (shared) {

@@ -34,7 +34,7 @@ async function restore(terminal: Terminal, folder: string): Promise<void> {
   const { env, out, err } = terminal
   const backup = await openBackup(folder)
   await takeSecret(folder, env)
-  const settings = readSettings(env)
+  const settings = await readSettings(env)
   await fillDatabase(terminal, settings, backup)
   const files = await copyFiles(filesOf(folder), join(settings.dataDir, 'files'))
   if (files.count !== backup.files.count || files.bytes !== backup.files.bytes) {

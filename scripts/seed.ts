@@ -83,7 +83,7 @@ interface LoadOptions extends LoadSizes {
 
 /** Opens the database of the settings, migrates it, and closes it again. */
 async function withApp<T>(env: NodeJS.ProcessEnv, run: (app: App) => Promise<T>): Promise<T> {
-  const app = await openApp({ settings: readSettings(env), log: openLog('error'), supervise: false })
+  const app = await openApp({ settings: await readSettings(env), log: openLog('error'), supervise: false })
   try {
     return await run(app)
   } finally {

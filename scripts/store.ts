@@ -1,19 +1,20 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect | check`: stores and people. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { connectMailingList } from '#operations/capture/mailing-list/connection'
 import {
   activationLink,
   type ConnectionPort,
   connectEcommerce,
-  connectMailingList,
   disconnect,
 } from '#operations/store/connections/connections'
 import { installLink } from '#operations/store/connections/install'
+import { portNames } from '#operations/store/health/kinds'
 import { type MemberRole, memberRoles } from '#operations/store/names'
 import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/gateway/input'
 import { plans } from '#runtime/plans'
-import { type PortName, portNames } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 import { checkConnections, told } from '#scripts/admin/check-connections'
 import { createStore, type NewStore } from '#scripts/admin/create-store'
 import {

@@ -2,11 +2,15 @@ import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './contact-form/form-settings.ts'
 import { formShown, formWidget } from './contact-form/widget.ts'
 import { forgetsCaptured } from './forget.ts'
+import { mailingListKind } from './mailing-list/connection.ts'
+import { mailingListPort } from './mailing-list/open.ts'
 import { forgetPopupList, popupOnSince, turnPopupOn } from './popup/settings.ts'
 import { popupRules, popupWidget } from './popup/widget.ts'
 import { leaveNewsletter } from './subscribers/leave-newsletter.ts'
 
 export default wiring({
+  ports: { mailingList: mailingListPort },
+  connectionKinds: { mailingList: mailingListKind },
   widgets: {
     newsletter: { feature: 'newsletter', build: popupWidget },
     newsletterRules: { feature: 'newsletter', build: popupRules },

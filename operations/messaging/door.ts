@@ -9,6 +9,11 @@ export { isOptedOut } from './opt-outs/match.ts'
 export * as optOuts from './opt-outs/opt-outs.ts'
 export { isStopWord } from './opt-outs/stop-words.ts'
 export * as outbox from './outbox/outbox.ts'
+export type { StatusData } from './provider/hook-body.ts'
+export type { HistoryData, InboundData, MessageChangeData } from './provider/inbound-hooks.ts'
+export type { Media, MessagingPort, TemplateSend } from './provider/port.ts'
+export { sandboxNumberId } from './provider/sandbox.ts'
+export { stepsOf } from './provider/sandbox-changes.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
 export {
   errorOf,

@@ -1,11 +1,11 @@
 /** What others give to messaging: who sends and is told, and who uses templates. */
 import { messageSources } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { AddressBookData, MessageChangeData } from '#runtime/ports/messaging/inbound-hooks'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { byKey, inOrder, points, single } from '#runtime/wiring'
 import type { Subject } from './callbacks/apply.ts'
 import type { Mark } from './opt-outs/opt-outs.ts'
+import type { AddressBookData, MessageChangeData } from './provider/inbound-hooks.ts'
+import type { ConnectionType } from './provider/port.ts'
 import type { DeliveryStatus, Departure, InboundMessage, Sender } from './sending/deliver.ts'
 import type { TemplateUse } from './templates/uses.ts'
 

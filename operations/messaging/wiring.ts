@@ -15,6 +15,7 @@ import {
 import { numberKind } from './official/kind.ts'
 import { outcomes } from './outbox/moves.ts'
 import { wakeLanes } from './outbox/rows.ts'
+import { messagingPort } from './provider/open.ts'
 import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { singleSends } from './sends/lane.ts'
 import {
@@ -28,6 +29,7 @@ import { headerFiles, headerPurpose } from './templates/header-media.ts'
 import { rejectedTemplates } from './templates/pending.ts'
 
 export default wiring({
+  ports: { messaging: messagingPort },
   counters: [outcomes],
   personForgotten: [forgetsPhone],
   providerEvents: {

@@ -1,9 +1,8 @@
 /** The newest messages between a store and its customers' phones, as a phone shows them: templates filled. */
-import { templates } from '#operations/messaging/door'
+
+import type { InboundData, Media, TemplateSend } from '#operations/messaging/door'
+import { stepsOf, templates } from '#operations/messaging/door'
 import type { SystemContext } from '#runtime/context'
-import type { InboundData } from '#runtime/ports/messaging/inbound-hooks'
-import type { Media, TemplateSend } from '#runtime/ports/messaging/port'
-import { stepsOf } from '#runtime/ports/messaging/sandbox-changes'
 
 const shown = 40
 

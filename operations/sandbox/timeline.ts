@@ -1,9 +1,9 @@
 /** What happened to a store lately, wherever it was written down: jobs, messages, mail and what providers told. */
 import { sql } from 'kysely'
+import { sandboxNumberId } from '#operations/messaging/door'
 import { requireStoreId } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
-import { sandboxNumberId } from '#runtime/ports/messaging/sandbox'
 
 const shownOfEach = 30
 

@@ -1,8 +1,8 @@
 /** What the sandbox's page shows: the newest of what each provider holds of a store. */
 import { sql } from 'kysely'
+import type { PlatformOrder, Product } from '#operations/store/door'
 import { requireStoreId } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
-import type { PlatformOrder, Product } from '#runtime/ports/ecommerce/port'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { messagesOf } from './messages.ts'
 

@@ -1,7 +1,8 @@
 /** What an alert says of a product: as the platform has it now. */
+
+import type { Product, ProductVariant } from '#operations/store/door'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { Product, ProductVariant } from '#runtime/ports/ecommerce/port'
 
 export interface Live {
   product: Product

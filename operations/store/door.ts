@@ -5,10 +5,31 @@ export * as days from '#runtime/database/days'
 export { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
 export { escaped, htmlAnswer } from '#runtime/values/html'
 export * as amounts from '#runtime/values/money'
+export type { Connected } from './connections/connections.ts'
 export * as connections from './connections/connections.ts'
 export * as coupons from './connections/coupons.ts'
 export * as attribution from './conversions/attribution.ts'
 export * as home from './dashboard/home-parts.ts'
+export { type Ancestry, ancestryOf } from './ecommerce/ancestry.ts'
+export { type DiscountSpec, discountHash, type LiveDiscount } from './ecommerce/discounts.ts'
+export { keptProduct } from './ecommerce/kept.ts'
+export type {
+  Cart,
+  Category,
+  CouponSpec,
+  EcommercePort,
+  PlatformCustomer,
+  PlatformOrder,
+  Product,
+  ProductQuery,
+  ProductVariant,
+} from './ecommerce/port.ts'
+export { putCart } from './ecommerce/sandbox-carts.ts'
+export { heldDiscounts } from './ecommerce/sandbox-discounts.ts'
+export { changeProduct } from './ecommerce/sandbox-product-change.ts'
+export { quoteCart } from './ecommerce/sandbox-quote.ts'
+export { setStock } from './ecommerce/sandbox-stock.ts'
+export { cartDeliveries, deliveriesOf } from './ecommerce/sandbox-webhooks.ts'
 export { byteOrderMark, csvOf } from './files/csv.ts'
 export { exportJob, exportOf, exportSource } from './files/export-of.ts'
 export * as exports from './files/exports.ts'

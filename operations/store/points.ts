@@ -12,7 +12,7 @@ import {
 import type { ExportSource } from './files/exports.ts'
 import type { Purpose } from './files/uploads.ts'
 import type { Forgets } from './forgotten.ts'
-import type { ConnectionKind, ServerKind } from './health/kinds.ts'
+import type { ConnectedPort, ConnectionKind, ServerKind, ServerPort } from './health/kinds.ts'
 import type { Switch } from './onboarding/activation.ts'
 import { type Evidence, stepsElsewhere } from './onboarding/onboarding.ts'
 import type { OrderChange } from './orders/orders.ts'
@@ -34,9 +34,9 @@ const declared = points({
     /^[a-zA-Z]+:[a-z.-]+$/.test(key) ? null : { wrong: 'is no event', remedy: 'write port:kind' },
   ),
   /** Whose connections there are, by port. */
-  connectionKinds: byKey<ConnectionKind, 'ecommerce' | 'messaging' | 'mailingList'>(),
+  connectionKinds: byKey<ConnectionKind, ConnectedPort>(),
   /** The server's own providers, by port. */
-  serverKinds: byKey<ServerKind, 'billing' | 'mail' | 'storage'>(),
+  serverKinds: byKey<ServerKind, ServerPort>(),
   /** By port. */
   unplacedEvents: byKey<FindsStores>(),
   /** By the name of the job that makes them. */

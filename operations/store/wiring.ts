@@ -1,5 +1,6 @@
 import { wiring } from '#runtime/wiring'
-import { billingKind, ecommerceKind, mailingListKind, mailKind, storageKind } from './connections/kinds.ts'
+import { ecommerceKind, mailKind, storageKind } from './connections/kinds.ts'
+import { ecommercePort } from './ecommerce/open.ts'
 import { tellOfFailure } from './files/job-notices.ts'
 import { keepNamed, lookForFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
@@ -19,8 +20,9 @@ export default wiring({
   heard: hear,
   troubledProviders,
   gauges: [connectionStates],
-  connectionKinds: { ecommerce: ecommerceKind, mailingList: mailingListKind },
-  serverKinds: { billing: billingKind, mail: mailKind, storage: storageKind },
+  ports: { ecommerce: ecommercePort },
+  connectionKinds: { ecommerce: ecommerceKind },
+  serverKinds: { mail: mailKind, storage: storageKind },
   references: { file: lookForFiles },
   keeps: [keepNamed],
   personForgotten: [forgetsOrders],

@@ -1,4 +1,4 @@
-import type { CardSummary } from '#runtime/ports/billing/port'
+import type { CardSummary } from './provider/port.ts'
 
 /** What may be kept and shown of a card, whatever a provider sent with it. */
 export function cardOf(value: unknown): CardSummary | null {

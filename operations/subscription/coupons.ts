@@ -1,8 +1,8 @@
 /** Coupons (rule 10): known to the provider, once a store, redeemed when a payment is approved. */
-import { amounts, connections } from '#operations/store/door'
+
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { Coupon } from '#runtime/ports/billing/port'
 import {
   type BillingCycle,
   discountOf,
@@ -12,6 +12,8 @@ import {
   paidPlans,
   planCurrency,
 } from './money.ts'
+import { billing } from './provider/connection.ts'
+import type { Coupon } from './provider/port.ts'
 
 export const couponReasons = [
   'not-found',
@@ -65,7 +67,7 @@ export async function isRedeemed(ctx: Context, code: string): Promise<boolean> {
 }
 
 const find = async (ctx: Context, code: string): Promise<Coupon | null> =>
-  (await connections.billing(ctx)).port.findCoupon(code.trim())
+  (await billing(ctx)).port.findCoupon(code.trim())
 
 const heldOf = (coupon: Coupon): HeldCoupon => ({
   code: coupon.code,

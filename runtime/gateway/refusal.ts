@@ -1,7 +1,7 @@
 /** What a caller is told of an error, whatever door they came by. */
 import { Refusal, refuse, sqlState } from '#runtime/errors'
 import { AccessLost, NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { serverPorts, type Trouble, troubleOf } from '#runtime/ports/heard'
+import { type KnownTrouble, troubleOf } from '#runtime/ports/heard'
 
 /** `ifMatch`: the request named what it expects to change. */
 export function refusalFrom(error: unknown, { ifMatch = false }: { ifMatch?: boolean } = {}): Refusal {
@@ -32,9 +32,9 @@ export const isSaid = (error: unknown): boolean =>
   troubleOf(error) !== null
 
 /** The cause and the remedy; of the server's own providers a merchant hears that it is not theirs to mend. */
-function sayingWhy({ port, provider, state, since, message, remedy }: Trouble): string {
+function sayingWhy({ port, provider, state, since, message, remedy, isServers }: KnownTrouble): string {
   const when = `since ${since.toISOString()}`
-  if ((serverPorts as readonly string[]).includes(port)) {
+  if (isServers) {
     const what = port === 'mail' ? 'email' : port
     return `The ${what} of this server does not work ${when}: whoever runs it has to look into it; nothing has to be done at the store`
   }

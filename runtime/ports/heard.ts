@@ -2,16 +2,13 @@
  * The one place where it is heard what becomes of calls: every adapter that a section holds comes through here, so that
  * nobody has to remember to tell. A call that succeeds where nothing was wrong costs nothing.
  */
+import type { Wired } from '#runtime/wiring'
 import type { Clock } from '../clock.ts'
-import type { Adapters } from './adapters.ts'
+import type { Adapters, SectionAdapters } from './adapters.ts'
 import { Throttled, Unavailable } from './errors.ts'
 import type { MailPort } from './mail/port.ts'
+import type { OwnPort, PortFacts, PortName, SectionPorts } from './ports.ts'
 import type { Finding, ProviderStore } from './provider.ts'
-
-export const portNames = ['ecommerce', 'messaging', 'mailingList', 'billing', 'mail', 'storage'] as const
-export type PortName = (typeof portNames)[number]
-/** Of the server: whoever runs it has the account. */
-export const serverPorts = ['billing', 'mail', 'storage'] as const satisfies PortName[]
 
 /** What became of one call. */
 export interface Outcome {
@@ -41,40 +38,39 @@ export type Hears = (outcome: Outcome) => Promise<Trouble | null>
 /** Told of each call that asks a provider. */
 export type Times = (port: PortName, provider: string, outcome: 'answered' | 'silent', ms: number) => void
 
-/** Methods that need not ask the provider: that they succeed says nothing. */
-const asksNobody: Readonly<Record<PortName, readonly string[]>> = {
-  ecommerce: ['discountCapabilities', 'activationLink'],
-  messaging: ['startOfficialSetup', 'sendLimits', 'joinShared', 'leaveShared', 'history'],
-  mailingList: [],
-  billing: ['findCoupon', 'parseWebhook'],
-  mail: [],
-  storage: ['signUpload', 'signDownload'],
-}
-
 /** Who asks to slow down answers, and takes our access. */
 const isSilence = (error: unknown): error is Unavailable =>
   error instanceof Unavailable && !(error.cause instanceof Throttled)
 
 const findingMethods: readonly string[] = ['check', 'findings']
 
-/** Whether an answer shows that the provider still takes our access. */
-function provesAccess(port: PortName, method: string, answer: unknown): boolean {
-  if (asksNobody[port].includes(method)) return false
-  if (port === 'messaging' && method === 'officialState') {
-    return (answer as { status?: unknown } | undefined)?.status !== 'error'
-  }
-  // Findings may be of other things than access, or made without a call. Of mail there is nothing else to ask.
-  if (findingMethods.includes(method) && Array.isArray(answer)) {
-    return port === 'mail' && answer.every(({ isFine }: Finding) => isFine)
-  }
-  return true
+/** What a provider finds of itself may be of other things than access, or made without a call. */
+const isFindings = (method: string, answer: unknown): answer is Finding[] =>
+  findingMethods.includes(method) && Array.isArray(answer)
+
+const ownPorts: Readonly<Record<OwnPort, PortFacts>> = {
+  mail: {
+    account: 'server',
+    // There is nothing else to ask.
+    provesAccess: (method, answer) =>
+      isFindings(method, answer) ? answer.every(({ isFine }) => isFine) : null,
+  },
+  storage: { account: 'server', local: ['signUpload', 'signDownload'] },
 }
 
-const troubles = new WeakMap<object, Trouble>()
+function provesAccess(facts: PortFacts, method: string, answer: unknown): boolean {
+  if (facts.local?.includes(method)) return false
+  return facts.provesAccess?.(method, answer) ?? !isFindings(method, answer)
+}
+
+/** `isServers`: whoever runs the server has the account. */
+export type KnownTrouble = Trouble & { isServers: boolean }
+
+const troubles = new WeakMap<object, KnownTrouble>()
 const targets = new WeakMap<object, object>()
 
 /** How the connection stood that a call failed on; null: it was well until then, or is none that is kept. */
-export const troubleOf = (error: unknown): Trouble | null =>
+export const troubleOf = (error: unknown): KnownTrouble | null =>
   error instanceof Error ? (troubles.get(error) ?? troubleOf(error.cause)) : null
 
 /** The adapter itself: what is asked of it is heard by nobody. */
@@ -93,7 +89,8 @@ const heardWithinMs = 1_000
 /** The same adapters, whose calls are heard. `names`: of the server's own providers. */
 export function heardAdapters(
   adapters: Adapters,
-  names: Readonly<Record<'mail' | 'storage', string>>,
+  ports: Wired['ports'],
+  names: Readonly<Record<OwnPort, string>>,
   clock: Clock,
   hears: Hears,
   times: Times = () => {},
@@ -119,8 +116,8 @@ export function heardAdapters(
     }
   }
 
-  const heard = <T extends object>(port: PortName, provider: string, target: T): T => {
-    const isServers = (serverPorts as readonly string[]).includes(port)
+  const heard = <T extends object>(port: PortName, facts: PortFacts, provider: string, target: T): T => {
+    const isServers = facts.account === 'server'
     const proxy = new Proxy(target, {
       get(_target, name) {
         const value: unknown = Reflect.get(target, name, target)
@@ -133,17 +130,17 @@ export function heardAdapters(
           const failed = async (error: unknown): Promise<never> => {
             if (isKept && isSilence(error)) {
               const trouble = await tell(of(error))
-              if (trouble) troubles.set(error, trouble)
+              if (trouble) troubles.set(error, { ...trouble, isServers })
             }
             throw error
           }
           const answered = (answer: unknown): unknown => {
-            if (!isKept || !isWatched(of(null)) || !provesAccess(port, name, answer)) return answer
+            if (!isKept || !isWatched(of(null)) || !provesAccess(facts, name, answer)) return answer
             return tell(of(null)).then(() => answer)
           }
           const begun = performance.now()
           const timed = (outcome: 'answered' | 'silent'): void => {
-            if (!asksNobody[port].includes(name)) times(port, provider, outcome, performance.now() - begun)
+            if (!facts.local?.includes(name)) times(port, provider, outcome, performance.now() - begun)
           }
           const answer: unknown = Reflect.apply(value, target, args)
           if (!(answer instanceof Promise)) return answer
@@ -164,17 +161,17 @@ export function heardAdapters(
     return proxy
   }
 
-  const each = <T extends object>(port: PortName, byName: Readonly<Record<string, T>>) =>
-    Object.fromEntries(Object.entries(byName).map(([name, adapter]) => [name, heard(port, name, adapter)]))
-
-  const all = {
+  const ofSections = Object.entries(ports).map(([name, facts]) => {
+    const port = name as keyof SectionPorts
+    const byProvider = Object.entries<object>(adapters[port])
+    const each = byProvider.map(([provider, adapter]) => [provider, heard(port, facts, provider, adapter)])
+    return [port, Object.fromEntries(each)]
+  })
+  const all: Adapters = {
     ...adapters,
-    ecommerce: each('ecommerce', adapters.ecommerce),
-    messaging: each('messaging', adapters.messaging),
-    mailingList: each('mailingList', adapters.mailingList),
-    billing: each('billing', adapters.billing),
-    mail: heard('mail', names.mail, adapters.mail),
-    storage: heard('storage', names.storage, adapters.storage),
+    ...(Object.fromEntries(ofSections) as SectionAdapters),
+    mail: heard('mail', ownPorts.mail, names.mail, adapters.mail),
+    storage: heard('storage', ownPorts.storage, names.storage, adapters.storage),
   }
   return {
     adapters: all,

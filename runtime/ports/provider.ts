@@ -1,8 +1,9 @@
 /** What every provider port speaks of. */
+import type { PortName } from './ports.ts'
 
 /** Which of a store's connections a call goes over, as its row stood when it was read. */
 export interface ConnectionRef {
-  port: 'ecommerce' | 'messaging' | 'mailingList'
+  port: PortName
   /** Which of the store's numbers; empty where a port has one connection. */
   part: string
   /** Another connection has another instant. */

@@ -14,6 +14,7 @@ import ofRuntime from '#runtime/points'
 import type { Role } from '#runtime/roles'
 import type { PointsOfSection, Wiring } from '#runtime/wiring'
 import { type Fault, faultsOf, schemaFaultsOf } from './checks.ts'
+import { operationsFolder } from './folder.ts'
 import type { LoadedOperation, LoadedPoints, LoadedWiring, Registry } from './loaded.ts'
 import { merge } from './merge.ts'
 
@@ -25,8 +26,6 @@ export class RegistryError extends Error {
     this.faults = faults
   }
 }
-
-export const operationsFolder = join(import.meta.dirname, '..', '..', 'operations')
 
 /** What of a registry is looked at: all, or what a server must know before it answers. */
 export type Looked = 'all' | 'to answer'

@@ -32,8 +32,9 @@ import { Worker } from '#runtime/jobs/worker'
 import { openAdapters } from '#runtime/ports/adapters'
 import { heardAdapters, type Outcome, type Trouble } from '#runtime/ports/heard'
 import { catalogOf } from '#runtime/registry/catalog'
+import { operationsFolder } from '#runtime/registry/folder'
 import type { Registry } from '#runtime/registry/loaded'
-import { loadRegistry, operationsFolder } from '#runtime/registry/registry'
+import { loadRegistry } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
 import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
@@ -109,12 +110,13 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     supervise: options.supervise ?? true,
     onError: (error) => log.error({ err: error }, 'job queue'),
   })
-  const opening = await openAdapters(settings, database, clock)
+  const opening = await openAdapters(registry.wired.ports, { settings, database, clock })
   const names = { mail: schemeOf(settings.mailUrl), storage: schemeOf(settings.storageUrl) }
   const metrics = openMetrics(database, queue)
   for (const counter of registry.wired.counters) metrics.declare(counter)
   const { adapters, watch } = heardAdapters(
     opening,
+    registry.wired.ports,
     names,
     clock,
     (outcome) => hear(outcome),

@@ -1,8 +1,8 @@
 /** What the providers of a store, and the server's own, say is missing. */
-import type { Checked } from '#operations/store/health/kinds'
+import { type Checked, portNames } from '#operations/store/health/kinds'
 import { readStandings } from '#operations/store/health/read'
 import type { Context } from '#runtime/context'
-import { type PortName, portNames } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 
 export interface CheckedConnection extends Checked {
   isFine: boolean

@@ -133,7 +133,7 @@ async function prepare(
   report: (measured: Measured) => void,
 ): Promise<{ shop: Shop; ids: Record<string, string> }> {
   await migrate(database)
-  const settings = readSettings({ DATA_DIR: dirname(fixturePath), SECRET_KEY: benchSecret })
+  const settings = await readSettings({ DATA_DIR: dirname(fixturePath), SECRET_KEY: benchSecret })
   const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
   const world: World = {
     ...{ database, services: app.services, rows },

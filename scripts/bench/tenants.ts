@@ -32,7 +32,9 @@ export async function measureTenants(
 ): Promise<Tenants> {
   try {
     return await withThrowaway(async ({ url, dataDir }, folder) => {
-      const settings = readSettings(gatewaySettings({ databaseUrl: url, folder, clients: 2, limit: 100 }))
+      const settings = await readSettings(
+        gatewaySettings({ databaseUrl: url, folder, clients: 2, limit: 100 }),
+      )
       const database = openPostgres(url, { reads: 2, transactions: 6 })
       const clock = machineClock()
       try {

@@ -7,6 +7,13 @@ import { typescriptFiles } from './imports.ts'
 import { reading } from './parse.ts'
 
 const layers = ['db', 'runtime', 'operations']
+/** Adapters of providers: they wait between the tries of one call, whose number and pauses are bounded. */
+const adapters: readonly string[] = [
+  'operations/capture/mailing-list/',
+  'operations/messaging/provider/',
+  'operations/store/ecommerce/',
+  'operations/subscription/provider/',
+]
 /** Cheap, and true of every file that could have a fault. */
 const suspicious = /\bdo\s*\{|timers/
 
@@ -30,7 +37,8 @@ function faultsIn(source: ts.SourceFile, file: string, layer: string): Fault[] {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
     faults.push({ file: `${file}:${line + 1}`, wrong, remedy })
   }
-  const wait = layer === 'operations' ? waitOf(source) : null
+  const isAdapter = adapters.some((folder) => file.startsWith(folder))
+  const wait = layer === 'operations' && !isAdapter ? waitOf(source) : null
   const visit = (node: ts.Node): void => {
     if (ts.isDoStatement(node)) {
       note(

@@ -20,7 +20,7 @@ const declaration = new RegExp(
   'm',
 )
 const meaningless = /^(?:lib|libs|utils?|helpers?|common|misc)$/
-const ofTheSection = ['section.ts', 'points.ts', 'wiring.ts', 'door.ts']
+const ofTheSection = ['section.ts', 'points.ts', 'wiring.ts', 'environment.ts', 'door.ts']
 
 /** The faults of a project's root. */
 export async function roomFaults(root: string): Promise<Fault[]> {

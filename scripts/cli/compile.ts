@@ -5,12 +5,18 @@
 import './compiled.js'
 
 if (import.meta.main) {
-  const { loadRegistry, operationsFolder } = await import('#runtime/registry/registry')
+  const { operationsFolder } = await import('#runtime/registry/folder')
+  const { loadRegistry } = await import('#runtime/registry/registry')
   await loadRegistry(operationsFolder, 'to answer')
   await Promise.all([
     import('#scripts/server/start'),
     import('#scripts/server/worker'),
     import('#scripts/migrate'),
     import('#runtime/mcp/server'),
+    import('#operations/capture/mailing-list/brevo'),
+    import('#operations/capture/mailing-list/mailchimp'),
+    import('#operations/messaging/provider/whatsapp/whatsapp'),
+    import('#operations/store/ecommerce/shopify/shopify'),
+    import('#operations/subscription/provider/mercado-pago'),
   ])
 }

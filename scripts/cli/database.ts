@@ -31,7 +31,7 @@ export const withServices = <T>(
 ): Promise<T> =>
   opening(env, makes, async (opened, shared) => {
     const app = await openApp({
-      settings: readSettings(env),
+      settings: await readSettings(env),
       log: pino({ level: 'error' }, pino.destination(2)),
       database: opened.database,
       shared,
@@ -65,7 +65,7 @@ async function opening<T>(
   run: (opened: Opened, shared: boolean) => Promise<T>,
 ): Promise<T> {
   if (!makes) requireEmbedded(env)
-  const settings = readSettings(env)
+  const settings = await readSettings(env)
   const { database, shared, close } = await openDatabase(settings)
   try {
     await migrated(settings, database.patient)

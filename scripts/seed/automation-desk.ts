@@ -1,5 +1,5 @@
 /** The runs of Aurora's automations as they grow: whose they are, what has been taken, when a message would leave. */
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { AutomationKey } from './automation-definitions.ts'
 import { windowMs } from './automation-orders.ts'
 import {

@@ -1,5 +1,5 @@
 /** What became of every run of Aurora's automations: 1,600 messages, before any row is written. No database. */
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { AutomationKey } from './automation-definitions.ts'
 import type { Person } from './people.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 /** Who went through Aurora's automations: those who ordered, those who did not, those who are on their way. */
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { AutomationKey } from './automation-definitions.ts'
 import { type Circumstances, contactOf, Desk, isKept } from './automation-desk.ts'
 import {

@@ -1,8 +1,8 @@
 /** What the demo's stores have paid: their agreements at the sandbox's provider, checkouts and payments. */
 import type { RootDatabase } from '#db/database'
 import { addPeriod } from '#operations/store/quota/periods'
-import { monthsOf, reasonOf } from '#runtime/ports/billing/reason'
-import { idOf } from '#runtime/ports/billing/sandbox-rows'
+import { monthsOf, reasonOf } from '#operations/subscription/provider/reason'
+import { idOf } from '#operations/subscription/provider/sandbox-rows'
 import { namedId } from '#runtime/values/ids'
 import { insertRows } from './rows.ts'
 import { dayMs, type Timeline } from './timeline.ts'

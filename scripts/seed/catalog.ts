@@ -1,6 +1,6 @@
 /** What the demo shops sell. */
 import type { Motif } from '#operations/sandbox/pictures/motifs'
-import type { CategoryInput, ProductInput } from '#runtime/ports/ecommerce/sandbox-catalog'
+import type { CategoryInput, ProductInput } from '#operations/store/ecommerce/sandbox-catalog'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 

@@ -1,6 +1,6 @@
 /** Orders as the platform tells them. */
-import type { PlatformOrder, PlatformOrderItem } from '#runtime/ports/ecommerce/port'
-import type { ProductInput } from '#runtime/ports/ecommerce/sandbox-catalog'
+import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
+import type { ProductInput } from '#operations/store/ecommerce/sandbox-catalog'
 import type { PlannedOrder } from './order-plan.ts'
 import { addressOf } from './people.ts'
 import type { Random } from './random.ts'

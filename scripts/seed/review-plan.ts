@@ -1,5 +1,5 @@
 /** Who was asked about what, and what became of it: the numbers of the demo's reviews page. No database. */
-import type { PlatformOrder, PlatformOrderItem } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
 import type { Random } from './random.ts'
 import { dayMs, hourMs, type Timeline } from './timeline.ts'
 

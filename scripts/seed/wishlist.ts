@@ -1,8 +1,8 @@
 /** The demo's wishlists: who wished for what, and what was bought of it. */
 import { defaultWishlistSettings } from '#operations/product-page/wishlist/settings'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { Context } from '#runtime/context'
 import { localDay } from '#runtime/database/days'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { Customer } from './order-plan.ts'

@@ -28,7 +28,7 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
   /** Of the demo's owner; null on every start but the first. */
   let key: string | null = null
   try {
-    const running = await startServer(readSettings(env), {
+    const running = await startServer(await readSettings(env), {
       async afterOpen({ services }) {
         if (!services.settings.sandbox || !(await isDemoMissing(services))) return
         const { seedDemo } = await import('#scripts/seed/demo')

@@ -25,7 +25,7 @@ export const workerProgram = (terminal: Terminal): Command =>
 
 async function work({ err, env }: Terminal): Promise<void> {
   try {
-    const settings = readSettings(env)
+    const settings = await readSettings(env)
     const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
     await app.worker.start()
     const stop = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import createAutomation from '#operations/automations/definitions/api/create-aut
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import saveExchanges from '#operations/exchanges/settings/api/save-settings'
 import { files } from '#operations/store/door'
-import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
+import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'

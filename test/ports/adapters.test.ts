@@ -9,7 +9,7 @@ const textsOf = (folder: string): [file: string, text: string][] =>
     .filter((file) => file.endsWith('.ts'))
     .map((file) => [`${folder}/${file}`, readFileSync(join(root, folder, file), 'utf8')])
 
-const sources = textsOf('runtime/ports')
+const sources = [...textsOf('runtime/ports'), ...textsOf('operations')]
 const tests = textsOf('test/ports')
 
 /** What makes a whole port: `class … implements MailPort`, `function …(): MailPort`. */

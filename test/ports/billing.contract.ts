@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BillingEvent, BillingPort, CheckoutRequest } from '#runtime/ports/billing/port'
+import type { BillingEvent, BillingPort, CheckoutRequest } from '#operations/subscription/provider/port'
 import { newId } from '#runtime/values/ids'
 
 /** What the payer's card does: charged back means a day after. */

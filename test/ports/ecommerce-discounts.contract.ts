@@ -1,7 +1,11 @@
 /** What every ecommerce adapter does alike with discounts. */
 import { expect, test } from 'vitest'
-import { type BundleDiscount, discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import {
+  type BundleDiscount,
+  discountHash,
+  type QuantityDiscount,
+} from '#operations/store/ecommerce/discounts'
+import type { EcommercePort } from '#operations/store/ecommerce/port'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 

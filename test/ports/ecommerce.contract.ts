@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Cart, EcommercePort, PlatformCustomer, PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { Cart, EcommercePort, PlatformCustomer, PlatformOrder } from '#operations/store/ecommerce/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
 import { discountContract } from './ecommerce-discounts.contract.ts'

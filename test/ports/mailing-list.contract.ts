@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MailingListPerson, MailingListPort } from '#operations/capture/mailing-list/port'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import type { MailingListPerson, MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
 

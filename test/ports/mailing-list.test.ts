@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { BrevoMailingList, brevoUrl } from '#runtime/ports/mailing-list/brevo'
-import { MailchimpMailingList, mailchimpUrl } from '#runtime/ports/mailing-list/mailchimp'
-import { openMailingLists } from '#runtime/ports/mailing-list/providers'
+import { BrevoMailingList, brevoUrl } from '#operations/capture/mailing-list/brevo'
+import { MailchimpMailingList, mailchimpUrl } from '#operations/capture/mailing-list/mailchimp'
+import { openMailingLists } from '#operations/capture/mailing-list/providers'
 import {
   leaveSandboxList,
   sandboxList,
   sandboxMailingList,
   sandboxMembers,
-} from '#runtime/ports/mailing-list/sandbox'
+} from '#operations/capture/mailing-list/sandbox'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
@@ -425,23 +425,23 @@ describe('Brevo', () => {
 describe('MAILING_LIST_URL', () => {
   const env = (url: string) => ({ MAILING_LIST_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
-  test('the data centre of a key is part of the host', () => {
+  test('the data centre of a key is part of the host', async () => {
     expect(mailchimpUrl('mailchimp://api.mailchimp.com').endpoint('us21')).toBe(
       'https://us21.api.mailchimp.com',
     )
-    expect(readSettings(env('mailchimp://api.mailchimp.com')).mailingListUrl).toBe(
-      'mailchimp://api.mailchimp.com',
-    )
-    expect(readSettings({ ...env(''), MAILING_LIST_URL: undefined }).mailingListUrl).toBe('sandbox')
+    expect(await readSettings(env('mailchimp://api.mailchimp.com'))).toMatchObject({
+      mailingListUrl: 'mailchimp://api.mailchimp.com',
+    })
+    expect((await readSettings(env(''))).mailingListUrl).toBe('sandbox')
   })
 
-  test('stores may choose between several', () => {
+  test('stores may choose between several', async () => {
     const both = 'mailchimp://api.mailchimp.com, brevo://api.brevo.com'
-    expect(Object.keys(openMailingLists(readSettings(env(both)).mailingListUrl))).toEqual([
+    expect(Object.keys(await openMailingLists((await readSettings(env(both))).mailingListUrl))).toEqual([
       'mailchimp',
       'brevo',
     ])
-    expect(openMailingLists('sandbox')).toEqual({})
+    expect(await openMailingLists('sandbox')).toEqual({})
     expect(brevoUrl('brevo://api.brevo.com').endpoint).toBe('https://api.brevo.com')
     expect(() => brevoUrl('brevo://key@api.brevo.com')).toThrow('MAILING_LIST_URL')
   })
@@ -452,7 +452,7 @@ describe('MAILING_LIST_URL', () => {
     'mailchimp://host/path',
     'brevo://api.brevo.com,sandbox',
     'constructor://host',
-  ])('%s is refused at the start', (url) => {
-    expect(() => readSettings(env(url))).toThrow('MAILING_LIST_URL')
+  ])('%s is refused at the start', async (url) => {
+    await expect(readSettings(env(url))).rejects.toThrow('MAILING_LIST_URL')
   })
 })

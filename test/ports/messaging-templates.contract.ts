@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TemplateContent, TemplatePort } from '#runtime/ports/messaging/template-port'
+import type { TemplateContent, TemplatePort } from '#operations/messaging/provider/template-port'
 import type { ProviderStore } from '#runtime/ports/provider'
 
 export interface TemplateSetting {

@@ -1,7 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
-import { signedChanges } from '#runtime/ports/messaging/hook-body'
-import { SandboxMessaging } from '#runtime/ports/messaging/sandbox'
-import { categoryChangeOf, qualityChangeOf, statusChangeOf } from '#runtime/ports/messaging/template-hooks'
+import { signedChanges } from '#operations/messaging/provider/hook-body'
+import { SandboxMessaging } from '#operations/messaging/provider/sandbox'
+import {
+  categoryChangeOf,
+  qualityChangeOf,
+  statusChangeOf,
+} from '#operations/messaging/provider/template-hooks'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type NumberChanges, type SignedHook, signatureHeader } from '#runtime/ports/messaging/hook-body'
-import type { MessagingPort } from '#runtime/ports/messaging/port'
-import type { ProviderTemplate, TemplateContent } from '#runtime/ports/messaging/template-port'
+import {
+  type NumberChanges,
+  type SignedHook,
+  signatureHeader,
+} from '#operations/messaging/provider/hook-body'
+import type { MessagingPort } from '#operations/messaging/provider/port'
+import type { ProviderTemplate, TemplateContent } from '#operations/messaging/provider/template-port'
 import type { ProviderStore } from '#runtime/ports/provider'
 
 /** How the provider behind the adapter behaves. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { hookBody } from '#runtime/ports/messaging/hook-body'
-import { SandboxMessaging } from '#runtime/ports/messaging/sandbox'
+import { hookBody } from '#operations/messaging/provider/hook-body'
+import { SandboxMessaging } from '#operations/messaging/provider/sandbox'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'

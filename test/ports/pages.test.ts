@@ -1,10 +1,10 @@
 /** A provider's pages that never end: each list notices, whoever makes it. */
 import { expect, test } from 'vitest'
-import { listCategories } from '#runtime/ports/ecommerce/shopify/categories'
-import { activeDiscounts } from '#runtime/ports/ecommerce/shopify/discount-calls'
-import { listScripts } from '#runtime/ports/ecommerce/shopify/installation/scripts'
-import { allEntries } from '#runtime/ports/ecommerce/shopify/ledger'
-import { allVariants } from '#runtime/ports/ecommerce/shopify/products'
+import { listCategories } from '#operations/store/ecommerce/shopify/categories'
+import { activeDiscounts } from '#operations/store/ecommerce/shopify/discount-calls'
+import { listScripts } from '#operations/store/ecommerce/shopify/installation/scripts'
+import { allEntries } from '#operations/store/ecommerce/shopify/ledger'
+import { allVariants } from '#operations/store/ecommerce/shopify/products'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { keptPagesOf, pagesOf } from '#runtime/ports/pages'
 

@@ -1,16 +1,16 @@
 /** Orders of the sandbox's shop: coupons are taken off, units out of stock, and brought back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import type { CouponSpec } from '#runtime/ports/ecommerce/port'
-import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
-import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import type { CouponSpec } from '#operations/store/ecommerce/port'
+import { sandboxEcommerce } from '#operations/store/ecommerce/sandbox'
+import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import {
   changeOrder,
   createOrder,
   type OrderChange,
   type OrderInput,
-} from '#runtime/ports/ecommerce/sandbox-orders'
-import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+} from '#operations/store/ecommerce/sandbox-orders'
+import type { Shop } from '#operations/store/ecommerce/sandbox-rows'
 import type { Refused } from '#runtime/ports/errors'
 import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Product, ProductQuery } from '#runtime/ports/ecommerce/port'
-import { searchText } from '#runtime/ports/ecommerce/shopify/search-text'
+import type { Product, ProductQuery } from '#operations/store/ecommerce/port'
+import { searchText } from '#operations/store/ecommerce/shopify/search-text'
 import { shopify } from './shopify.ts'
 
 let opened: Awaited<ReturnType<typeof shopify>>

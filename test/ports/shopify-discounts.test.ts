@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DiscountSpec, discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { type DiscountSpec, discountHash, type QuantityDiscount } from '#operations/store/ecommerce/discounts'
 import { testsBeginAt } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 import type { StoredDiscount } from './shopify-stand-in/shop.ts'

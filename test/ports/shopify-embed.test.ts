@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { scriptTagsEndAt } from '#runtime/ports/ecommerce/shopify/installation/scripts'
+import { scriptTagsEndAt } from '#operations/store/ecommerce/shopify/installation/scripts'
 import { standingClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { missingScopes } from '#runtime/ports/ecommerce/shopify/installation/install'
+import { missingScopes } from '#operations/store/ecommerce/shopify/installation/install'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { standingClock } from '#test/support/test-clock'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orderOf, type RestOrder } from '#runtime/ports/ecommerce/shopify/order-map'
+import { orderOf, type RestOrder } from '#operations/store/ecommerce/shopify/order-map'
 import { shopify } from './shopify.ts'
 import { fillCart, placeOrder, refundOrder } from './shopify-stand-in/orders.ts'
 

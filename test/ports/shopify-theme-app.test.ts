@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { neededScopes, wishedScopes } from '#runtime/ports/ecommerce/shopify/installation/install'
-import { embedBlock, loaderMetafield } from '#runtime/ports/ecommerce/shopify/installation/scripts'
-import { apiVersion } from '#runtime/ports/ecommerce/shopify/options'
+import { apiVersion } from '#operations/store/ecommerce/shopify/http/options'
+import { neededScopes, wishedScopes } from '#operations/store/ecommerce/shopify/installation/install'
+import { embedBlock, loaderMetafield } from '#operations/store/ecommerce/shopify/installation/scripts'
 import { loadRegistry } from '#runtime/registry/registry'
 
-const app = join(import.meta.dirname, '../../runtime/ports/ecommerce/shopify/app')
+const app = join(import.meta.dirname, '../../operations/store/ecommerce/shopify/app')
 const extension = join(app, 'extensions/storefront')
 const { elements } = (await loadRegistry()).wired
 

@@ -10,7 +10,10 @@ import { describe, expect, test } from 'vitest'
 import { hasChromium, openPage } from '#test/support/browser'
 import { whenFileEnds } from '#test/support/closing'
 
-const extension = join(import.meta.dirname, '../../runtime/ports/ecommerce/shopify/app/extensions/storefront')
+const extension = join(
+  import.meta.dirname,
+  '../../operations/store/ecommerce/shopify/app/extensions/storefront',
+)
 const bridge = readFileSync(join(extension, 'assets/theme.js'), 'utf8')
 
 interface Line {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { nextPage } from '#runtime/ports/ecommerce/shopify/http/client'
-import { apiVersion, readShopifyUrl } from '#runtime/ports/ecommerce/shopify/options'
+import { nextPage } from '#operations/store/ecommerce/shopify/http/client'
+import { apiVersion, readShopifyUrl } from '#operations/store/ecommerce/shopify/http/options'
 import { type AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
 import { standingClock } from '#test/support/test-clock'
@@ -248,20 +248,20 @@ describe('answers', () => {
 describe('ECOMMERCE_URL', () => {
   const env = (url: string) => ({ ECOMMERCE_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
-  test('names where the shops are; the sandbox alone without it', () => {
+  test('names where the shops are; the sandbox alone without it', async () => {
     expect(readShopifyUrl('shopify://myshopify.com')).toEqual({ domain: 'myshopify.com', app: null })
     const withApp = 'shopify://an-id:a%2Fsecret@myshopify.com'
     expect(readShopifyUrl(withApp).app).toEqual({ clientId: 'an-id', clientSecret: 'a/secret' })
-    expect(readSettings(env(withApp)).ecommerceUrl).toBe(withApp)
-    expect(readSettings(env('shopify://myshopify.com')).ecommerceUrl).toBe('shopify://myshopify.com')
-    expect(readSettings({ ...env(''), ECOMMERCE_URL: undefined }).ecommerceUrl).toBe('sandbox')
+    expect((await readSettings(env(withApp))).ecommerceUrl).toBe(withApp)
+    expect((await readSettings(env('shopify://myshopify.com'))).ecommerceUrl).toBe('shopify://myshopify.com')
+    expect((await readSettings(env(''))).ecommerceUrl).toBe('sandbox')
     expect(apiVersion).toMatch(/^\d{4}-\d{2}$/)
   })
 
   test.each(['https://myshopify.com', 'shopify://key@host', 'shopify://host/path'])(
     '%s is refused at the start',
-    (url) => {
-      expect(() => readSettings(env(url))).toThrow('ECOMMERCE_URL')
+    async (url) => {
+      await expect(readSettings(env(url))).rejects.toThrow('ECOMMERCE_URL')
     },
   )
 })

@@ -1,7 +1,8 @@
 /** An adapter of Shopify with its stand-in, filled as the contract asks. */
+
+import type { ShopifyOptions } from '#operations/store/ecommerce/shopify/http/options'
+import { ShopifyEcommerce } from '#operations/store/ecommerce/shopify/shopify'
 import type { MovableClock } from '#runtime/clock'
-import type { ShopifyOptions } from '#runtime/ports/ecommerce/shopify/options'
-import { ShopifyEcommerce } from '#runtime/ports/ecommerce/shopify/shopify'
 import { standingClock } from '#test/support/test-clock'
 import { aShop } from './ecommerce.contract.ts'
 import { type Options, ShopifyStandIn } from './shopify-stand-in.ts'

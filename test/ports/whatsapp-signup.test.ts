@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { type OfficialSetup, SetupQuestion } from '#runtime/ports/messaging/number-port'
-import { webhookFields } from '#runtime/ports/messaging/whatsapp/check'
-import type { WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
-import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
+import { type OfficialSetup, SetupQuestion } from '#operations/messaging/provider/number-port'
+import { webhookFields } from '#operations/messaging/provider/whatsapp/check'
+import type { WhatsappOptions } from '#operations/messaging/provider/whatsapp/options'
+import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
 import { testsBeginAt } from '#test/support/test-clock'
 import { openWhatsapp, type StandInNumber } from './whatsapp-stand-in.ts'
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { hookBody, type StatusData } from '#operations/messaging/provider/hook-body'
+import { sandboxFile } from '#operations/messaging/provider/sandbox-media'
+import { sendFailure } from '#operations/messaging/provider/whatsapp/errors'
+import { readWhatsappUrl, type WhatsappOptions } from '#operations/messaging/provider/whatsapp/options'
+import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
 import { NumberLimit, Refused } from '#runtime/ports/errors'
-import { hookBody, type StatusData } from '#runtime/ports/messaging/hook-body'
-import { sandboxFile } from '#runtime/ports/messaging/sandbox-media'
-import { sendFailure } from '#runtime/ports/messaging/whatsapp/errors'
-import { readWhatsappUrl, type WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
-import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
 import { readSettings, SettingsError } from '#runtime/server/settings'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-stand-in.ts'
@@ -492,13 +492,12 @@ describe('MESSAGING_URL', () => {
     })
   })
 
-  test('faults are told with the other settings', () => {
-    const read = (env: Record<string, string>) => () => readSettings({ SECRET_KEY: 'x'.repeat(32), ...env })
-    expect(read({ MESSAGING_URL: url })).toThrow(/MESSAGING_APP_SECRET: is required/)
-    expect(read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })).toThrow(SettingsError)
-    expect(read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })).toThrow(
-      /PORT.*\n?.*MESSAGING_URL/s,
-    )
-    expect(read({ MESSAGING_URL: url, MESSAGING_APP_SECRET: 's' })().messagingProvider).toBe('whatsapp')
+  test('faults are told with the other settings', async () => {
+    const read = (env: Record<string, string>) => readSettings({ SECRET_KEY: 'x'.repeat(32), ...env })
+    await expect(read({ MESSAGING_URL: url })).rejects.toThrow(/MESSAGING_APP_SECRET: is required/)
+    const faulty = read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })
+    await expect(faulty).rejects.toThrow(SettingsError)
+    await expect(faulty).rejects.toThrow(/PORT.*\n?.*MESSAGING_URL/s)
+    expect(await read({ MESSAGING_URL: url, MESSAGING_APP_SECRET: 's' })).toMatchObject({ messagingUrl: url })
   })
 })

@@ -289,7 +289,12 @@ export default wiring({ ${given} })
     [
       'an unknown point',
       'thingz: { x: 1 }',
-      'wires thingz, and there is no such point → one of counters, gauges, guides, heard, jobFailed, keeps, one, references, resourceMetadata, things, told, toldOf, troubledProviders',
+      'wires thingz, and there is no such point → one of counters, gauges, guides, heard, jobFailed, keeps, one, ports, references, resourceMetadata, things, told, toldOf, troubledProviders',
+    ],
+    [
+      'a port of the runtime',
+      'ports: { mail: {} }',
+      'ports.mail is of the runtime → give the port another name',
     ],
     [
       'an unknown feature',
@@ -907,6 +912,11 @@ describe('what nobody could end', () => {
       ])
     },
   )
+
+  test('an adapter waits between the tries of one call', async () => {
+    const file = 'operations/store/ecommerce/x.ts'
+    expect(await faultsOf({ [file]: `${wait}await wait(10)` })).toEqual([])
+  })
 
   test('what only looks like it is none', async () => {
     const code = `import { setImmediate as others } from 'node:timers/promises'

@@ -4,7 +4,7 @@
  */
 import { alertTypes } from '#operations/bars/alerts/types'
 import { files } from '#operations/store/door'
-import { putCategories } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { putCategories } from '#operations/store/ecommerce/sandbox-catalog'
 import { innerOf, referenceOf } from '#runtime/references'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { ignoredKeys, z } from '#runtime/schema'

@@ -68,6 +68,13 @@ describe('tables', () => {
     ])
   })
 
+  test('a table that all sandboxes share may be written and read by several', async () => {
+    const code = "db.insertInto('sandbox_modes')"
+    expect(
+      await faultsOf({ 'one/a.ts': code, 'two/b.ts': code, 'three/c.ts': "db.selectFrom('sandbox_modes')" }),
+    ).toEqual([])
+  })
+
   test('a table that is written by a variable has to be told of', async () => {
     const files = { 'one/a.ts': 'db.deleteFrom(table)' }
     expect(await faultsOf(files)).toEqual([

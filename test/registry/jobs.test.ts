@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Handle } from '#runtime/jobs/handle'
-import { loadRegistry, operationsFolder } from '#runtime/registry/registry'
+import { operationsFolder } from '#runtime/registry/folder'
+import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
 
 const { jobs } = await loadRegistry()

@@ -4,8 +4,8 @@
  */
 
 import { beforeAll, describe, expect, test } from 'vitest'
+import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
-import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type Named, namedIn } from '#runtime/references'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { newId } from '#runtime/values/ids'

@@ -5,9 +5,14 @@ import { cashbackAmount } from '#operations/automations/deciding/coupon-codes'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { optionsOf } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/conversions/refunds'
-import type { BundleDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
-import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
-import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
+import type { BundleDiscount, QuantityDiscount } from '#operations/store/ecommerce/discounts'
+import {
+  applyBundle,
+  applyQuantity,
+  sumOf as offOf,
+  type Unit,
+} from '#operations/store/ecommerce/quote-rules'
+import { couponOff } from '#operations/store/ecommerce/sandbox-coupons'
 import {
   firstUnits,
   keptAmount,

@@ -108,9 +108,9 @@ test.each([
   'postgres://ana:se?cret@db/shop',
   'postgres:///d?host=/a,/b',
   'postgres:///d?host=a&port=-1',
-])('%s is refused as a setting', (address) => {
+])('%s is refused as a setting', async (address) => {
   expect(isAddress(address)).toBe(false)
-  expect(() => readSettings({ DATABASE_URL: address, SECRET_KEY: 'x'.repeat(32) })).toThrow(
+  await expect(readSettings({ DATABASE_URL: address, SECRET_KEY: 'x'.repeat(32) })).rejects.toThrow(
     /DATABASE_URL: must be an address such as postgres:\/\/user:password@host:5432\/database/,
   )
 })
@@ -121,11 +121,13 @@ const settings = (DATABASE_URL: string) =>
 test('a socket that is not there is told by its file, without the password', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'no-postgres-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const refused = await openDatabase(settings(`postgres://ana:secret@/shop?host=${folder}`)).catch(String)
+  const refused = await openDatabase(await settings(`postgres://ana:secret@/shop?host=${folder}`)).catch(
+    String,
+  )
   expect(refused).toContain(`DATABASE_URL: there is no socket ${folder}/.s.PGSQL.5432: `)
   expect(refused).not.toContain('secret')
   const long = `/${'x'.repeat(120)}`
-  expect(await openDatabase(settings(`postgres:///shop?host=${long}`)).catch(String)).toContain(
+  expect(await openDatabase(await settings(`postgres:///shop?host=${long}`)).catch(String)).toContain(
     `DATABASE_URL: there is no socket ${long}/.s.PGSQL.5432: `,
   )
 })
@@ -163,7 +165,7 @@ test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either 
 test.runIf(inject('postgresUrl'))('what the server knows no setting of is told', async () => {
   const url = new URL(inject('postgresUrl')!)
   url.searchParams.set('hostaddr', '127.0.0.1')
-  await expect(openDatabase(settings(url.href))).rejects.toThrow(
+  await expect(openDatabase(await settings(url.href))).rejects.toThrow(
     'DATABASE_URL: unrecognized configuration parameter "hostaddr": leave it out of the address',
   )
 })

@@ -77,10 +77,11 @@ test('links to files go on working', async () => {
   expect([await status(rotated), await status(forgotten)]).toEqual([200, 403])
 })
 
-test('the setting is read, and has the length of a secret', () => {
+test('the setting is read, and has the length of a secret', async () => {
   const env = { SECRET_KEY: rotated.secretKey, DATA_DIR: '/tmp' }
-  expect(readSettings(env).previousSecretKey).toBeNull()
-  expect(readSettings({ ...env, SECRET_KEY_PREVIOUS: old.secretKey }).previousSecretKey).toBe(old.secretKey)
-  expect(() => readSettings({ ...env, SECRET_KEY_PREVIOUS: 'short' })).toThrow('SECRET_KEY_PREVIOUS')
-  expect(() => readSettings({ ...env, REQUEST_TIMEOUT_MS: '15000' })).toThrow('REQUEST_TIMEOUT_MS')
+  expect((await readSettings(env)).previousSecretKey).toBeNull()
+  const rotating = await readSettings({ ...env, SECRET_KEY_PREVIOUS: old.secretKey })
+  expect(rotating.previousSecretKey).toBe(old.secretKey)
+  await expect(readSettings({ ...env, SECRET_KEY_PREVIOUS: 'short' })).rejects.toThrow('SECRET_KEY_PREVIOUS')
+  await expect(readSettings({ ...env, REQUEST_TIMEOUT_MS: '15000' })).rejects.toThrow('REQUEST_TIMEOUT_MS')
 })

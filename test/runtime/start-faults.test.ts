@@ -24,7 +24,7 @@ whenFileEnds(async () => rmSync(folder, { recursive: true, force: true }))
 const file = join(folder, 'a-file')
 writeFileSync(file, '')
 
-const settings = (own: Record<string, string> = {}): Settings =>
+const settings = (own: Record<string, string> = {}): Promise<Settings> =>
   readSettings({ DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'silent', ...own })
 
 async function refusalOf(start: () => unknown): Promise<string> {
@@ -69,12 +69,12 @@ test.runIf(process.platform === 'linux')(
 
 test('a port that is taken, a host that is not of this machine', async () => {
   await withPort(async (port) => {
-    expect(await refusalOf(() => startServer(settings({ PORT: String(port) })))).toBe(
+    expect(await refusalOf(async () => startServer(await settings({ PORT: String(port) })))).toBe(
       `PORT: ${port} on 127.0.0.1 is taken by another program: choose another PORT, or 0 for a free one`,
     )
   })
   const elsewhere = { HOST: '203.0.113.7', SANDBOX: 'insist' }
-  expect(await refusalOf(() => startServer(settings(elsewhere)))).toMatch(
+  expect(await refusalOf(async () => startServer(await settings(elsewhere)))).toMatch(
     /^HOST: 203\.0\.113\.7 is no address of this machine: /,
   )
 })
@@ -82,11 +82,13 @@ test('a port that is taken, a host that is not of this machine', async () => {
 test('a database that nothing serves, whose host nobody knows', async () => {
   const port = await withPort(async (found) => found)
   const nobody = `postgres://ana:secret@127.0.0.1:${port}/shop`
-  const silent = await refusalOf(() => openDatabase(settings({ DATABASE_URL: nobody })))
+  const silent = await refusalOf(async () => openDatabase(await settings({ DATABASE_URL: nobody })))
   expect(silent).toMatch(new RegExp(`^DATABASE_URL: nothing answers at 127\\.0\\.0\\.1:${port}: `))
   expect(silent).not.toContain('secret')
   expect(
-    await refusalOf(() => openDatabase(settings({ DATABASE_URL: 'postgres://host.invalid/shop' }))),
+    await refusalOf(async () =>
+      openDatabase(await settings({ DATABASE_URL: 'postgres://host.invalid/shop' })),
+    ),
   ).toMatch(/^DATABASE_URL: the host host\.invalid is not known: /)
 })
 
@@ -94,7 +96,7 @@ test.runIf(inject('postgresUrl'))(
   'a database that is not there, a user who may do nothing in it',
   async () => {
     const url = inject('postgresUrl')!
-    const none = settings({ DATABASE_URL: withDatabase(url, 'merchant_not_there') })
+    const none = await settings({ DATABASE_URL: withDatabase(url, 'merchant_not_there') })
     expect(await refusalOf(() => openDatabase(none))).toMatch(
       /^DATABASE_URL: .* has no database merchant_not_there: /,
     )
@@ -110,7 +112,7 @@ test.runIf(inject('postgresUrl'))(
     const guest = new URL(withDatabase(url, names.empty))
     guest.username = names.guest
     guest.password = 'guest'
-    const own = settings({ DATABASE_URL: guest.href })
+    const own = await settings({ DATABASE_URL: guest.href })
     const { database, close } = await openDatabase(own)
     const refused = refusalOf(() => migrated(own, database))
     await refused.finally(close)

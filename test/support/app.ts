@@ -114,11 +114,11 @@ export async function testApp(
   const clock = options.clock ?? standingClock()
   const app = await openApp({
     settings: {
-      ...readSettings({
+      ...(await readSettings({
         DATA_DIR: dataDir,
         SECRET_KEY: 'a secret key that only the tests use, 123',
         LOG_LEVEL: 'silent',
-      }),
+      })),
       rateLimitStore: 1_000_000,
       rateLimitIp: 1_000_000,
       keyLeaseMs: 50,

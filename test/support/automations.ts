@@ -2,8 +2,8 @@
 
 import type { Row } from '#db/tables'
 import createAutomation from '#operations/automations/definitions/api/create-automation'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
-import { type SandboxMessage, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import type { ConnectionType } from '#operations/messaging/provider/port'
+import { type SandboxMessage, sandboxOf } from '#operations/messaging/provider/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type ConnectedShop, connectedStore } from './platform.ts'

@@ -1,7 +1,8 @@
 /** A checkout at the sandbox's billing provider, and its payer. */
+
+import type { CheckoutRequest } from '#operations/subscription/provider/port'
+import { type SandboxBilling, sandboxBillingOf } from '#operations/subscription/provider/sandbox'
 import type { Terms } from '#operations/subscription/terms'
-import type { CheckoutRequest } from '#runtime/ports/billing/port'
-import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { newId } from '#runtime/values/ids'
 import type { Shop } from './store.ts'
 

@@ -1,6 +1,6 @@
 /** A connected shop whose discounts are looked at on both sides, and a platform that can be held up. */
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
-import { heldDiscounts, type StoredDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
+import type { EcommercePort } from '#operations/store/ecommerce/port'
+import { heldDiscounts, type StoredDiscount } from '#operations/store/ecommerce/sandbox-discounts'
 import type { TestApp } from './app.ts'
 import { connectedStore } from './platform.ts'
 

@@ -1,15 +1,15 @@
 /** A store connected to its shop on the sandbox's platform, whose webhooks arrive. */
 import { connectEcommerce } from '#operations/store/connections/connections'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import { type ProductInput, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { type ProductInput, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import {
   changeOrder,
   createOrder,
   type OrderChange,
   type OrderInput,
-} from '#runtime/ports/ecommerce/sandbox-orders'
-import type { Shop as SandboxShop } from '#runtime/ports/ecommerce/sandbox-rows'
-import { orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
+} from '#operations/store/ecommerce/sandbox-orders'
+import type { Shop as SandboxShop } from '#operations/store/ecommerce/sandbox-rows'
+import { orderDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 

@@ -1,13 +1,13 @@
 /** Stores whose shoppers wait for stock: a sold-out product, who waits, and what left. */
 
+import type { ConnectionType } from '#operations/messaging/provider/port'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import saveSettings from '#operations/stock/settings/api/save-settings'
 import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
 import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
+import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
-import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { post } from './numbers.ts'

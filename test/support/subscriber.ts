@@ -2,9 +2,9 @@
 
 import { expect } from 'vitest'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import { sandboxBillingOf } from '#operations/subscription/provider/sandbox'
 import listPayments from '#operations/subscription/reads/api/list-payments'
 import type { Operation } from '#runtime/operation'
-import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import type { TestApp } from './app.ts'
 import { type Answer, type Shop, store } from './store.ts'
 

@@ -4,9 +4,9 @@ import enable from '#operations/inbox/switch/api/enable'
 import { receiveHook } from '#operations/messaging/callbacks/receive'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import startSetup from '#operations/messaging/official/api/start-setup'
+import { signedChanges } from '#operations/messaging/provider/hook-body'
+import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
 import { SystemContext } from '#runtime/context'
-import { signedChanges } from '#runtime/ports/messaging/hook-body'
-import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
 import { openWhatsapp } from '#test/ports/whatsapp-stand-in'
 import { testApp } from './app.ts'
 import { type Shop, store } from './store.ts'
@@ -16,7 +16,6 @@ export async function whatsappApp() {
   afterAll(() => standIn.close())
   const { appId, appSecret, account } = standIn
   const app = await testApp({
-    messagingProvider: 'whatsapp',
     messagingUrl: `whatsapp://${appId}@graph.facebook.com/v26.0?config=99`,
     messagingAppSecret: appSecret,
   })

@@ -1,11 +1,11 @@
 /** The mirror of the platform's carts. */
 
 import { sql } from 'kysely'
+import type { Cart } from '#operations/store/door'
 import { columnsOf, connections, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { withRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
-import type { Cart } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { keptAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'

@@ -1,8 +1,8 @@
 /** Customers whose day it is (rule 1): once a local day for each automation, missed days made up. */
 import { type InferResult, sql } from 'kysely'
+import type { PlatformCustomer } from '#operations/store/door'
 import { connections, entitlementOf, isCountedOrder } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
-import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { automationOf } from '../automations.ts'
 import { addDays, birthdaysOn, daysToScan, firstInstantOn } from '../deciding/clock-times.ts'

@@ -1,7 +1,5 @@
-import { asBadRequest, deliver, sandboxShop } from '#operations/store/door'
+import { asBadRequest, cartDeliveries, deliver, putCart, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
-import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { object, offsetInstant, z } from '#runtime/schema'
 
 const body = object({

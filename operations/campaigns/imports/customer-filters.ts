@@ -1,6 +1,6 @@
 /** Who of the platform's customers belongs to a list (rule 6). Pure; days are those of the store's zone. */
 import { DateTime } from 'luxon'
-import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
+import type { PlatformCustomer } from '#operations/store/door'
 import { toCents } from '#runtime/values/money'
 import type { CustomerFilters } from '../lists/import-schema.ts'
 

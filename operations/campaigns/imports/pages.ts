@@ -1,7 +1,8 @@
 /** Where the people of an import come from: staged rows, the platform, the popup's subscribers; a page at a time. */
+
+import type { PlatformCustomer } from '#operations/store/door'
 import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { readEmail } from '#runtime/schema'
 import { cut } from '#runtime/values/cut'
 import { addDays } from '#runtime/values/days'

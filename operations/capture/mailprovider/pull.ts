@@ -1,8 +1,9 @@
 /** Who left at the email provider, asked of it by the clock: they leave here too (rule 6). */
+
 import { sql } from 'kysely'
-import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { mailingList } from '../mailing-list/connection.ts'
 
 /** The provider's clock is not ours, and what it tells may come late. */
 const looksBackMs = 24 * 3_600_000
@@ -12,7 +13,7 @@ const looksBackMs = 24 * 3_600_000
  * provider was asked, and answered.
  */
 export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<boolean> {
-  const connected = await connections.mailingList(ctx)
+  const connected = await mailingList(ctx)
   if (!connected?.listId) return false
   const { port, store, listId } = connected
   const begun = ctx.now()

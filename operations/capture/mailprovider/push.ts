@@ -1,9 +1,11 @@
 /** Subscribers on their way to the email provider (rule 6). */
+
 import { sql } from 'kysely'
-import { connections, days, notify, recordset } from '#operations/store/door'
+import { days, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { type PushedPerson, peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { mailproviderPush } from '../handles.ts'
+import { mailingList } from '../mailing-list/connection.ts'
+import { type PushedPerson, peopleAtOnce } from '../mailing-list/port.ts'
 import { popup } from '../popup/settings.ts'
 
 export interface Pushable {
@@ -31,7 +33,7 @@ export const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprov
 
 /** Gives a batch to the provider. Not inside a transaction. */
 export async function pushBatch(
-  { port, store }: Pick<NonNullable<Awaited<ReturnType<typeof connections.mailingList>>>, 'port' | 'store'>,
+  { port, store }: Pick<NonNullable<Awaited<ReturnType<typeof mailingList>>>, 'port' | 'store'>,
   listId: string,
   people: readonly Pushable[],
 ): Promise<(Pushable & { pushed: PushedPerson['status'] })[]> {
@@ -89,7 +91,7 @@ export const claimMs = 120_000
  * first of many jobs takes them all. `jobId` marks what it has claimed, so that a second try of it goes on with them.
  */
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
-  const connected = await connections.mailingList(ctx)
+  const connected = await mailingList(ctx)
   if (!connected?.listId) return
   for (;;) {
     signal.throwIfAborted()

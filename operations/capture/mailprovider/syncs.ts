@@ -1,15 +1,16 @@
 /** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
 
 import { sql } from 'kysely'
-import { connections, notify } from '#operations/store/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
-import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { count, object, queued, text, z } from '#runtime/schema'
 import { mailproviderSync } from '../handles.ts'
+import { mailingList } from '../mailing-list/connection.ts'
+import { peopleAtOnce } from '../mailing-list/port.ts'
 import { pushableRows, pushBatch, pushedColumns, recordPushed } from './push.ts'
 
 export const syncInput = object({
@@ -54,7 +55,7 @@ export async function startSync(
 }
 
 async function providerOf(ctx: Context, asked: string | undefined) {
-  const connected = await connections.mailingList(ctx)
+  const connected = await mailingList(ctx)
   if (!connected) {
     throw refuse('conflict', 'The store is not connected to an email provider: connect it first')
   }

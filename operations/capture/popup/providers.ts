@@ -1,12 +1,14 @@
 /** What popup settings need of the outside: an address for images, the platform for coupons, the email provider. */
+
 import { isDeepStrictEqual } from 'node:util'
+import type { CouponSpec } from '#operations/store/door'
 import { connections, coupons } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import { isHttpsAddress } from '#runtime/values/https'
 import { amountText } from '#runtime/values/money'
+import { mailingList } from '../mailing-list/connection.ts'
 import { enabledCoupons } from './rules.ts'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
@@ -53,7 +55,7 @@ const promisesOf = (settings: PopupSettings) =>
  * them.
  */
 export async function preparePopup(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
-  if (after.isMailproviderEnabled && !before.isMailproviderEnabled && !(await connections.mailingList(ctx))) {
+  if (after.isMailproviderEnabled && !before.isMailproviderEnabled && !(await mailingList(ctx))) {
     throw refuse('conflict', 'isMailproviderEnabled: the store has no email provider connected')
   }
   // One that comes to be shown promises all that it has, whatever became of its codes meanwhile.

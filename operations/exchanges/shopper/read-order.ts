@@ -1,8 +1,8 @@
 /** An order as it is now: asked of the platform, read from the mirror where the platform is silent. */
 import { setTimeout as wait } from 'node:timers/promises'
+import type { PlatformOrder } from '#operations/store/door'
 import { connections, orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 
 export interface ReadOrder {

@@ -1,7 +1,8 @@
 /** A message that its writer changed, or took back: the one that is shown changes with it. */
+
+import type { MessageChangeData } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { MessageChangeData } from '#runtime/ports/messaging/inbound-hooks'
 import { addWords, dropWords } from '../conversations/conversation-words.ts'
 import { isReceiving } from '../state.ts'
 import { previewOf } from '../words.ts'

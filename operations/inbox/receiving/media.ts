@@ -1,11 +1,11 @@
 /** Files that contacts sent: fetched from the provider into our storage, where they stay. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
+import type { MessagingPort } from '#operations/messaging/door'
 import { routeOfType } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
-import type { MessagingPort } from '#runtime/ports/messaging/port'
 import type { MediaRow } from './inbound.ts'
 
 type FetchedMedia = Awaited<ReturnType<MessagingPort['fetchMedia']>>

@@ -1,12 +1,11 @@
 /** What came while nobody looked is put in its place (rule 9). */
 
 import { sql } from 'kysely'
+import type { HistoryData, InboundData, StatusData } from '#operations/messaging/door'
 import { addressesOf, changesOf, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseForNow } from '#runtime/errors'
-import type { StatusData } from '#runtime/ports/messaging/hook-body'
-import type { HistoryData, InboundData } from '#runtime/ports/messaging/inbound-hooks'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { conversationsOf } from '../conversations/contacts.ts'
 import { changeMessage } from '../receiving/changed.ts'

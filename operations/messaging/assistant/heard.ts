@@ -2,8 +2,8 @@
 
 import type { events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
-import type { InboundData } from '#runtime/ports/messaging/hook-body'
 import { chatAgentReply } from '../handles.ts'
+import type { InboundData } from '../provider/hook-body.ts'
 import { assistantNumbers } from './numbers.ts'
 
 type StoredEvent = events.StoredEvent

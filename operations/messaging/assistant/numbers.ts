@@ -1,6 +1,6 @@
 /** The number of this server that merchants talk to. */
 import type { Services } from '#runtime/context'
-import type { MessagingPort } from '#runtime/ports/messaging/port'
+import type { MessagingPort } from '../provider/port.ts'
 
 export interface Assistant {
   port: MessagingPort

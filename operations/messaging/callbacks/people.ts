@@ -6,10 +6,10 @@ import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
-import type { StatusData } from '#runtime/ports/messaging/hook-body'
-import type { InboundData, PersonChangeData } from '#runtime/ports/messaging/inbound-hooks'
 import { phoneKey } from '#runtime/values/phone'
 import { among, add as optOut } from '../opt-outs/opt-outs.ts'
+import type { StatusData } from '../provider/hook-body.ts'
+import type { InboundData, PersonChangeData } from '../provider/inbound-hooks.ts'
 
 type StoredEvent = Pick<events.StoredEvent, 'storeRef' | 'data'>
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { AddressBookData, HistoryData, MessageChangeData } from '#runtime/ports/messaging/inbound-hooks'
+import type { AddressBookData, HistoryData, MessageChangeData } from '../provider/inbound-hooks.ts'
 import { messagesOf } from './apply.ts'
 import { notePeople } from './people.ts'
 

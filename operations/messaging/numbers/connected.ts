@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { amongStores, storesListed } from '#db/directory/find'
 import { health, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
+import type { ConnectionType } from '../provider/port.ts'
 import { selectConnection } from './select.ts'
 
 /** Tells those who wait that a connection can send again, selected or not. */

@@ -1,7 +1,7 @@
 /** The messaging provider that new connections of this server are made with. */
 import type { Context } from '#runtime/context'
 import { Unavailable } from '#runtime/ports/errors'
-import type { MessagingPort } from '#runtime/ports/messaging/port'
+import type { MessagingPort } from '../provider/port.ts'
 
 export interface Provider {
   /** As a connection's row and the hook's address name it. */
@@ -9,7 +9,8 @@ export interface Provider {
   port: MessagingPort
 }
 
-export const defaultProvider = (ctx: Context): Provider => providerNamed(ctx, ctx.settings.messagingProvider)
+export const defaultProvider = (ctx: Context): Provider =>
+  providerNamed(ctx, ctx.settings.messagingUrl.split(':')[0]!)
 
 /** The adapter of a connection's row; throws where this server has none of that name. */
 export function providerNamed(ctx: Context, name: string): Provider {

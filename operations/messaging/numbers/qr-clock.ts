@@ -1,5 +1,5 @@
 /** Where a QR session stands at an instant, by its row and the clock alone (rule 2). */
-import { codeAfter, qrSessionMs } from '#runtime/ports/messaging/qr-times'
+import { codeAfter, qrSessionMs } from '../provider/qr-times.ts'
 
 export const qrStatuses = [
   'none',

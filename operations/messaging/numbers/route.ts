@@ -2,9 +2,9 @@
 import { entitlementOf, health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import type { ConnectionType, MessagingPort } from '#runtime/ports/messaging/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { unseal } from '#runtime/secrets'
+import type { ConnectionType, MessagingPort } from '../provider/port.ts'
 
 export interface Connection {
   type: ConnectionType

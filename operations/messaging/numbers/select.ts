@@ -1,7 +1,7 @@
 /** Which of a store's connections sends (rule 1): the one place of `messagingConnectionType` in this section. */
 import { stores } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
+import type { ConnectionType } from '../provider/port.ts'
 
 /** Selects a connection, in the caller's transaction. */
 export const selectConnection = (ctx: Context, type: ConnectionType): Promise<unknown> =>

@@ -4,14 +4,14 @@ import { sql } from 'kysely'
 import { amongStores, storesListed } from '#db/directory/find'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { phoneKey } from '#runtime/values/phone'
+import { officialRevalidate } from '../handles.ts'
 import type {
   NumberAccountData,
   NumberHealth,
   NumberHealthData,
   NumberNameData,
-} from '#runtime/ports/messaging/number-port'
-import { phoneKey } from '#runtime/values/phone'
-import { officialRevalidate } from '../handles.ts'
+} from '../provider/number-port.ts'
 import {
   changeOfficial,
   lockOfficial,

@@ -4,12 +4,6 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import {
-  type NumberHealth,
-  type OfficialNumber,
-  type OfficialSetup,
-  SetupQuestion,
-} from '#runtime/ports/messaging/number-port'
 import { seal, unseal } from '#runtime/secrets'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
@@ -19,6 +13,12 @@ import { keepPin, pinOf } from '../numbers/pins.ts'
 import { type Provider, providerNamed } from '../numbers/provider.ts'
 import { addRelease } from '../numbers/releases.ts'
 import { withinTime } from '../numbers/within-time.ts'
+import {
+  type NumberHealth,
+  type OfficialNumber,
+  type OfficialSetup,
+  SetupQuestion,
+} from '../provider/number-port.ts'
 import { forgetAllTemplates } from '../templates/moves.ts'
 import { changeOfficial, keepPinOf, lockOfficial, type OfficialNumberRow, takeOverHealth } from './state.ts'
 

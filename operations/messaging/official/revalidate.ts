@@ -2,9 +2,9 @@
 import type { Context } from '#runtime/context'
 import { type Refusal, refuse } from '#runtime/errors'
 import { AccessLost } from '#runtime/ports/errors'
-import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
 import { type Route, routeOfType } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
+import type { NumberHealth, NumberIssue, OfficialState } from '../provider/number-port.ts'
 import { readOfficial } from './read.ts'
 import { lockOfficial, takeOverHealth, takeOverState } from './state.ts'
 

@@ -3,7 +3,6 @@
 import type { Row, RowChange } from '#db/tables'
 import { health, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
 import { unseal } from '#runtime/secrets'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
@@ -13,6 +12,7 @@ import { setNumberLimit, tierLimits } from '../numbers/limit.ts'
 import { describeIssue } from '../numbers/official-clock.ts'
 import { keepPin } from '../numbers/pins.ts'
 import { providerNamed } from '../numbers/provider.ts'
+import type { NumberHealth, NumberIssue, OfficialState } from '../provider/number-port.ts'
 import { endSetups } from './setup.ts'
 
 export type OfficialNumberRow = Row<'messaging_connections'>

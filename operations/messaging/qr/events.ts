@@ -5,13 +5,13 @@ import { amongStores, storesListed } from '#db/directory/find'
 import type { RowChange } from '#db/tables'
 import { type events, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
-import type { QrSessionData } from '#runtime/ports/messaging/number-port'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { qrLinkLost } from '../handles.ts'
 import { claimPhone, tellConnected, welcome } from '../numbers/connected.ts'
 import { type EndReason, sessionAt } from '../numbers/qr-clock.ts'
 import { addRelease } from '../numbers/releases.ts'
+import type { QrSessionData } from '../provider/number-port.ts'
 
 type StoredEvent = events.StoredEvent
 

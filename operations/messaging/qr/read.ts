@@ -3,10 +3,10 @@ import type { Row } from '#db/tables'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { qrCodes } from '#runtime/ports/messaging/qr-times'
 import { unseal } from '#runtime/secrets'
 import { describeIssue, officialAt } from '../numbers/official-clock.ts'
 import { sessionAt } from '../numbers/qr-clock.ts'
+import { qrCodes } from '../provider/qr-times.ts'
 import type { MessagingSession } from './schema.ts'
 
 type ConnectionRow = Pick<

@@ -2,7 +2,6 @@
 
 import type { Context } from '#runtime/context'
 import { refuse, refuseForNow } from '#runtime/errors'
-import { qrCodes } from '#runtime/ports/messaging/qr-times'
 import { seal } from '#runtime/secrets'
 import { qrSessionExpire } from '../handles.ts'
 import { defaultProvider, type Provider } from '../numbers/provider.ts'
@@ -10,6 +9,7 @@ import { isLive, sessionAt, sessionEnd } from '../numbers/qr-clock.ts'
 import { addReleaseTriedHere, tryRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
 import { withinTime } from '../numbers/within-time.ts'
+import { qrCodes } from '../provider/qr-times.ts'
 import { codesContext } from './read.ts'
 
 const answerWithinMs = 20_000

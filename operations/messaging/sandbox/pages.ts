@@ -2,10 +2,10 @@
 import { escaped, htmlAnswer } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { line, object, z } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
 import { receiveHook } from '../callbacks/receive.ts'
+import { sandboxOf } from '../provider/sandbox.ts'
 
 /** Where a number without a prefix is from. */
 const sandboxCountry = 'BR'

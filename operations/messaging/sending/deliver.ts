@@ -11,8 +11,6 @@ import {
   Throttled,
   Unavailable,
 } from '#runtime/ports/errors'
-import type { StatusFailure } from '#runtime/ports/messaging/hook-body'
-import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
 import { isInTrouble } from '#runtime/ports/waiting'
 import { officialRevalidate } from '../handles.ts'
 import { takeRecipients } from '../numbers/limit.ts'
@@ -26,6 +24,8 @@ import {
   selectedRoute,
 } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
+import type { StatusFailure } from '../provider/hook-body.ts'
+import type { Accepted, ConnectionType, Media, TemplateSend } from '../provider/port.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
 import { type RefusalCode, refusalCode } from './codes.ts'
 import { recently } from './recently.ts'

@@ -4,13 +4,13 @@ import { sql } from 'kysely'
 import { amongStores, storesListed } from '#db/directory/find'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { templateSync } from '../handles.ts'
 import type {
   TemplateCategoryData,
   TemplateFlaggedData,
   TemplateQualityData,
   TemplateStatusData,
-} from '#runtime/ports/messaging/template-port'
-import { templateSync } from '../handles.ts'
+} from '../provider/template-port.ts'
 import {
   forgetTemplate,
   lockByProviderIds,

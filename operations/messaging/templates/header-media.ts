@@ -2,7 +2,7 @@
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import type { TemplateContent } from '../provider/template-port.ts'
 
 export const headerPurpose = 'template-header'
 const mebibyte = 1024 * 1024

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { TemplateStatusData } from '#runtime/ports/messaging/template-port'
+import type { TemplateStatusData } from '../provider/template-port.ts'
 import type { TemplateRow } from './rows.ts'
 import { type Placeholders, usesOf } from './uses.ts'
 

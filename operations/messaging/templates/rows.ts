@@ -1,7 +1,7 @@
 /** Rows of templates: read, locked, made from content. */
 import type { NewRow, Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import type { TemplateContent } from '../provider/template-port.ts'
 import { placeholdersOf } from './content.ts'
 import { noTemplate } from './json.ts'
 

@@ -1,8 +1,8 @@
 /** What a template may be (rule 3), and how a change is laid over one. No database. */
 import { refuse } from '#runtime/errors'
-import type { TemplateContent } from '#runtime/ports/messaging/template-port'
 import { isHttpsAddress } from '#runtime/values/https'
 import { parsePhone } from '#runtime/values/phone'
+import type { TemplateContent } from '../provider/template-port.ts'
 import { placeholdersOf, type TemplateButton } from './content.ts'
 import { languages, type TemplateChange } from './schema.ts'
 

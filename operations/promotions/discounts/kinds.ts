@@ -1,6 +1,7 @@
 /** The three kinds of discounts: what is different in each for whoever writes them. */
+
+import type { DiscountSpec } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { DiscountSpec } from '#runtime/ports/ecommerce/discounts'
 import type { z } from '#runtime/schema'
 import type { Draft, KindName } from './draft.ts'
 

@@ -1,10 +1,10 @@
 /** Writing discounts, here and on the platform: both or neither (rule 1). */
 import { isDeepStrictEqual } from 'node:util'
+import type { EcommercePort } from '#operations/store/door'
 import { connections, files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse, refuseForNow } from '#runtime/errors'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import type { Draft, KindName } from './draft.ts'
 import {

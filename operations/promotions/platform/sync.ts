@@ -1,11 +1,10 @@
 /** Both sides together: what the platform has is compared with what is saved, and made the same (rule 8). */
 
 import { sql } from 'kysely'
-import { connections, isAmong, recordset } from '#operations/store/door'
+import type { EcommercePort } from '#operations/store/door'
+import { connections, discountHash, isAmong, type LiveDiscount, recordset } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { discountHash, type LiveDiscount } from '#runtime/ports/ecommerce/discounts'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { intentLastsMs } from '../discounts/intents.ts'
 import { referenceOf } from '../discounts/kinds.ts'
 import { answered } from '../discounts/platform-call.ts'

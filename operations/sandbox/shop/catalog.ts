@@ -1,8 +1,9 @@
 /** What the shop sells: the catalog of the platform that the store is connected to. */
+
+import type { Category, Product, ProductQuery } from '#operations/store/door'
 import { connections, requireStoreId } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { Category, Product, ProductQuery } from '#runtime/ports/ecommerce/port'
 
 export interface ShopFacts {
   ctx: Context

@@ -3,8 +3,8 @@
  * policy as strict as a shop's can be, which whatever we put into it has to live with.
  */
 import { randomBytes } from 'node:crypto'
+import type { Category, Product } from '#operations/store/door'
 import { escaped } from '#operations/store/door'
-import type { Category, Product } from '#runtime/ports/ecommerce/port'
 import { moneyOnPage } from '#runtime/values/localized'
 import type { ShopFacts } from './catalog.ts'
 import { wordsOf } from './words.ts'

@@ -1,6 +1,7 @@
 /** The pages of the sandbox's shop. */
+
+import type { Product } from '#operations/store/door'
 import { escaped } from '#operations/store/door'
-import type { Product } from '#runtime/ports/ecommerce/port'
 import { moneyOnPage } from '#runtime/values/localized'
 import type { OpenShop } from './catalog.ts'
 import { categoryLinks, grid, pathOf, shopPage } from './layout.ts'

@@ -1,8 +1,6 @@
-import { deliver, sandboxShop } from '#operations/store/door'
+import { deliver, deliveriesOf, sandboxShop, setStock } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import { setStock } from '#runtime/ports/ecommerce/sandbox-stock'
-import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { object, z } from '#runtime/schema'
 
 const body = object({ stock: z.number().int().min(0).max(1_000_000).nullable() })

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { connections } from '#operations/store/door'
+import { mailingList } from '#operations/capture/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -162,8 +162,7 @@ export async function subscribe(
   }
 }
 
-const hasList = async (ctx: Context): Promise<boolean> =>
-  ((await connections.mailingList(ctx))?.listId ?? null) !== null
+const hasList = async (ctx: Context): Promise<boolean> => ((await mailingList(ctx))?.listId ?? null) !== null
 
 /** Adds who left an email to the connected list; deleted or without a list meanwhile, nothing happens. */
 export async function pushToList(ctx: Context, subscriptionId: string): Promise<void> {
@@ -173,7 +172,7 @@ export async function pushToList(ctx: Context, subscriptionId: string): Promise<
     .where('id', '=', subscriptionId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  const list = row?.email ? await connections.mailingList(ctx) : null
+  const list = row?.email ? await mailingList(ctx) : null
   if (!row?.email || !list?.listId) return
   const person = { email: row.email, name: row.name, phone: null, tags: ['back-in-stock'] }
   await list.port.upsertSubscribers(list.store, list.listId, [person])

@@ -1,7 +1,7 @@
 /** The catalog, live from the platform. */
 import type { Context } from '#runtime/context'
-import { keptProduct } from '#runtime/ports/ecommerce/kept'
-import type { Category, Product, ProductQuery } from '#runtime/ports/ecommerce/port'
+import { keptProduct } from '../ecommerce/kept.ts'
+import type { Category, Product, ProductQuery } from '../ecommerce/port.ts'
 import { requireEcommerce } from './connections.ts'
 
 const categoriesAtMost = 5000

@@ -7,12 +7,11 @@ import { prepared } from '#runtime/database/query'
 import { unlessTaken } from '#runtime/database/rows'
 import { isInstant } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import type { BillingPort } from '#runtime/ports/billing/port'
-import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { AccessLost, Refused } from '#runtime/ports/errors'
-import type { MailingListPort } from '#runtime/ports/mailing-list/port'
+import type { SectionPorts } from '#runtime/ports/ports'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
+import type { EcommercePort, WebhookTopic } from '../ecommerce/port.ts'
 import { ordersSync } from '../handles.ts'
 import { moveConnection } from '../health/hear.ts'
 import { isTroubledSql } from '../health/rows.ts'
@@ -49,18 +48,44 @@ interface ConnectionRow {
   is_troubled: boolean
 }
 
-/** The ecommerce platform of the store, or null when none is connected. */
-export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
-  const [row] = await connectionOf(ctx, { port: 'ecommerce' })
+/** The store's connection of a port with the adapter that it goes over, or null when nothing is connected. */
+export async function connected<Port extends ConnectionPort>(
+  ctx: Context,
+  port: Port,
+): Promise<(Connected<SectionPorts[Port]> & { settings: unknown }) | null> {
+  const [row] = await connectionOf(ctx, { port })
   if (!row?.connected_at) return null
-  const port = adapterOf(ctx, row.provider)
-  if (!port) throw new Error(`No adapter of this server is named ${row.provider}`)
   return {
-    port,
-    store: { ...unsealed(ctx, 'ecommerce', row), renew: renewing(ctx, 'ecommerce', row.connected_at) },
+    port: requireAdapter(ctx, port, row.provider),
+    store: unsealed(ctx, port, row),
     provider: row.provider,
     connectedAt: row.connected_at,
+    settings: row.settings,
   }
+}
+
+/** Since when the port's connection is the one that it is; undefined where nothing is connected. */
+export async function connectedSince(tx: Context, port: ConnectionPort): Promise<Date | undefined> {
+  const row = await tx.db
+    .selectFrom('connections')
+    .select('connected_at')
+    .where('port', '=', port)
+    .executeTakeFirst()
+  return row?.connected_at ?? undefined
+}
+
+/** The provider that the store's connection of a port names; null: none. */
+export async function connectedProvider(ctx: Context, port: keyof SectionPorts): Promise<string | null> {
+  const [row] = await connectionOf(ctx, { port })
+  return row?.provider ?? null
+}
+
+/** The ecommerce platform of the store, or null when none is connected. */
+export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
+  const found = await connected(ctx, 'ecommerce')
+  return (
+    found && { ...found, store: { ...found.store, renew: renewing(ctx, 'ecommerce', found.connectedAt) } }
+  )
 }
 
 /** What runs out of this connection is renewed, and kept. */
@@ -83,25 +108,6 @@ const unsealed = (ctx: Context, port: ConnectionPort, row: ConnectionRow): Provi
     id: ctx.store.id,
     credentials: credentials === null ? null : unseal(ctx.settings, sealContext(ctx, port), credentials),
     connection: { port, part: '', connectedAt, isTroubled },
-  }
-}
-
-/** The email provider of the store with the list chosen there, or null when none is connected. */
-export async function mailingList(
-  ctx: Context,
-): Promise<(Connected<MailingListPort> & { listId: string | null }) | null> {
-  const [row] = await connectionOf(ctx, { port: 'mailingList' })
-  if (!row?.connected_at) return null
-  const { mailingList: adapters } = ctx.adapters
-  if (!Object.hasOwn(adapters, row.provider)) {
-    throw new Error(`No adapter of this server is named ${row.provider}`)
-  }
-  return {
-    port: adapters[row.provider]!,
-    store: unsealed(ctx, 'mailingList', row),
-    provider: row.provider,
-    connectedAt: row.connected_at,
-    listId: (row.settings as { listId?: string } | null)?.listId ?? null,
   }
 }
 
@@ -135,13 +141,15 @@ export const connectedStores = ({ root }: SystemContext) =>
       ),
     )
 
-/** Every store that is connected to an email provider. */
-export const listedStores = ({ root }: SystemContext) =>
-  root
-    .selectFrom('connections')
-    .select('store_id')
-    .where('port', '=', 'mailingList')
-    .where('connected_at', 'is not', null)
+/** Every store that has a connection of the port. */
+export const storesConnected =
+  (port: ConnectionPort) =>
+  ({ root }: SystemContext) =>
+    root
+      .selectFrom('connections')
+      .select('store_id')
+      .where('port', '=', port)
+      .where('connected_at', 'is not', null)
 
 /** The same, refused with `conflict` when none is connected. */
 export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {
@@ -152,50 +160,18 @@ export async function requireEcommerce(ctx: Context): Promise<Connected<Ecommerc
 }
 
 /**
- * The provider that bills the store: the named one (an agreement stays with the provider it was made at), else that
- * of its connection, else the server's own.
- */
-export async function billing(
-  ctx: Context,
-  named?: string,
-): Promise<{ port: BillingPort; provider: string }> {
-  const [row] = named === undefined ? await connectionOf(ctx, { port: 'billing' }) : []
-  const provider = named ?? row?.provider ?? ctx.adapters.billingDefault
-  const { billing: adapters } = ctx.adapters
-  if (!Object.hasOwn(adapters, provider)) throw new Error(`No adapter of this server is named ${provider}`)
-  return { port: adapters[provider]!, provider }
-}
-
-/**
  * Connects the store to its ecommerce platform, replacing what was connected: asks the platform who the credentials
  * belong to, registers the webhooks, and in one transaction seals the credentials, takes over what the platform says
  * of the shop, queues the first `orders-sync` and tells `platformConnected`. Called outside a transaction. Refuses an unknown provider, credentials the
  * platform does not take, and a shop that belongs to another store.
  */
 export async function connectEcommerce(ctx: Context, provider: string, credentials: unknown): Promise<void> {
-  const port = adapterOf(ctx, provider)
-  if (!port) {
-    const known = Object.keys(ctx.adapters.ecommerce).join(', ')
-    throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
-  }
+  const port = namedAdapter(ctx, 'ecommerce', provider)
   const store = { id: ctx.store.id, credentials }
   const shop = await checked(port, store)
   await registerWebhooks(ctx, { port, store, provider })
   await ctx.transaction(async (tx) => {
-    const now = tx.now()
-    const connection = {
-      provider,
-      credentials: seal(tx.settings, sealContext(tx, 'ecommerce'), credentials ?? null),
-      settings: '{}',
-      connected_at: now,
-      updated_at: now,
-    }
-    await tx.db
-      .insertInto('connections')
-      .values({ port: 'ecommerce', ...connection, created_at: now })
-      .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
-      .execute()
-    await moveConnection(tx, { port: 'ecommerce', part: '', provider, connectedAt: now }, { is: 'connected' })
+    await keepConnection(tx, 'ecommerce', provider, credentials ?? null, {})
     await takeOver(tx, provider, shop)
     await tx.queue(ordersSync, {})
     for (const told of tx.wired.platformConnected) await told(tx)
@@ -203,44 +179,28 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
   })
 }
 
-/**
- * Connects the store to its email provider, replacing what was connected: the provider is asked for its lists with the
- * credentials, which are then sealed. `credentials.listId` chooses a list; without it an account's only one is chosen.
- * Called outside a transaction. Refuses an unknown provider, credentials it does not take, and a list it does not have.
- */
-export async function connectMailingList(ctx: Context, provider: string, given: unknown): Promise<void> {
-  const { mailingList: adapters } = ctx.adapters
-  if (!Object.hasOwn(adapters, provider)) {
-    const known = Object.keys(adapters).join(', ')
-    throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
+/** Keeps a port's connection, its credentials sealed, in place of what was connected. In the caller's transaction. */
+export async function keepConnection(
+  tx: Context,
+  port: ConnectionPort,
+  provider: string,
+  credentials: unknown,
+  settings: Record<string, unknown>,
+): Promise<void> {
+  const now = tx.now()
+  const connection = {
+    provider,
+    credentials: seal(tx.settings, sealContext(tx, port), credentials),
+    settings: JSON.stringify(settings),
+    connected_at: now,
+    updated_at: now,
   }
-  const { listId: chosen, ...credentials } = (given ?? {}) as { listId?: unknown }
-  const lists = await refusedAsBad(adapters[provider]!.lists({ id: ctx.store.id, credentials }))
-  const listId = chosen ?? (lists.length === 1 ? lists[0]!.id : null)
-  if (listId !== null && !lists.some((list) => list.id === listId)) {
-    const known = lists.map(({ id, name }) => `${id} (${name})`).join(', ')
-    throw refuse('bad_request', `credentials.listId: the provider has no such list: ${known}`)
-  }
-  await ctx.transaction(async (tx) => {
-    const now = tx.now()
-    const connection = {
-      provider,
-      credentials: seal(tx.settings, sealContext(tx, 'mailingList'), credentials),
-      settings: JSON.stringify({ listId }),
-      connected_at: now,
-      updated_at: now,
-    }
-    await tx.db
-      .insertInto('connections')
-      .values({ port: 'mailingList', ...connection, created_at: now })
-      .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
-      .execute()
-    await moveConnection(
-      tx,
-      { port: 'mailingList', part: '', provider, connectedAt: now },
-      { is: 'connected' },
-    )
-  })
+  await tx.db
+    .insertInto('connections')
+    .values({ port, ...connection, created_at: now })
+    .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
+    .execute()
+  await moveConnection(tx, { port, part: '', provider, connectedAt: now }, { is: 'connected' })
 }
 
 /** Forgets the credentials of a connection. Refuses when it is not connected. */
@@ -281,8 +241,25 @@ export const webhookSecret = (ctx: Context, provider: string): string => webhook
 export const webhookSecrets = (ctx: Context, provider: string): string[] =>
   signaturesOf(ctx.settings, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
 
-const adapterOf = (ctx: Context, provider: string): EcommercePort | null =>
-  Object.hasOwn(ctx.adapters.ecommerce, provider) ? ctx.adapters.ecommerce[provider]! : null
+const adapterOf = <Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) => {
+  const adapters = ctx.adapters[port] as Readonly<Record<string, SectionPorts[Port]>>
+  return Object.hasOwn(adapters, provider) ? adapters[provider]! : null
+}
+
+/** Of a row: throws where this server has no such adapter. */
+export function requireAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
+  const adapter = adapterOf(ctx, port, provider)
+  if (!adapter) throw new Error(`No adapter of this server is named ${provider}`)
+  return adapter
+}
+
+/** As a caller named it: refuses where this server has no such adapter. */
+export function namedAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
+  const adapter = adapterOf(ctx, port, provider)
+  if (adapter) return adapter
+  const known = Object.keys(ctx.adapters[port]).join(', ')
+  throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
+}
 
 const sealContext = (ctx: Context, port: ConnectionPort): string => `${ctx.store.id}:${port}`
 
@@ -290,7 +267,8 @@ type Shop = Awaited<ReturnType<EcommercePort['check']>>
 
 const checked = (port: EcommercePort, store: ProviderStore): Promise<Shop> => refusedAsBad(port.check(store))
 
-async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
+/** What a provider says of the credentials that it is given. */
+export async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {

@@ -1,9 +1,9 @@
 /** Coupons that are promised to shoppers: the one way to the platform, and the one word on how long one holds. */
 
-import type { CouponSpec, CouponTerms, EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { toCents } from '#runtime/values/money'
+import type { CouponSpec, CouponTerms, EcommercePort } from '../ecommerce/port.ts'
 
 /** Why `promise` refuses a code that the platform has with other terms. */
 export const couponDiffers = 'coupon-differs'

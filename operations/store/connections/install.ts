@@ -1,11 +1,11 @@
 /** A shop that its owner connects: the link that they follow to the platform, and the page that they come back to. */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
-import type { EcommercePort, InstallFlow } from '#runtime/ports/ecommerce/port'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
 import { escaped, htmlAnswer } from '#runtime/values/html'
 import { isId } from '#runtime/values/ids'
+import type { EcommercePort, InstallFlow } from '../ecommerce/port.ts'
 import { activationLink, connectEcommerce } from './connections.ts'
 
 const purpose = 'ecommerce-install'

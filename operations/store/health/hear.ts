@@ -3,14 +3,16 @@ import { sql } from 'kysely'
 import { notify } from '#operations/notifications/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { AccessLost } from '#runtime/ports/errors'
-import type { Outcome, PortName, Trouble } from '#runtime/ports/heard'
+import type { Outcome, Trouble } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 import { connectionProbe, providerProbe } from '../handles.ts'
+import type { ConnectedPort, ServerPort } from './kinds.ts'
 import { after, type Heard, type Standing, type Step } from './machine.ts'
 import { columnsOf, standingOf, troubleIn } from './rows.ts'
 
 /** Which connection it is about, as the caller knew it. */
 export interface About {
-  port: keyof Context['wired']['connectionKinds'] & PortName
+  port: ConnectedPort
   part: string
   provider: string
   connectedAt: Date | null
@@ -27,7 +29,7 @@ export async function hear(system: SystemContext, outcome: Outcome): Promise<Tro
   const ctx = ref ? await system.forStore(store!.id) : null
   if (!ref || !ctx) return null
   const { part, connectedAt } = ref
-  return ctx.transaction((tx) => moveConnection(tx, { port: ref.port, part, provider, connectedAt }, heard))
+  return ctx.transaction((tx) => moveConnection(tx, { port, part, provider, connectedAt }, heard))
 }
 
 const unanswered = 'no-answer'
@@ -140,8 +142,6 @@ const sentence = (text: string | null): string => (text ? text.replace(/\.?$/, '
 const jitterOf = (id: string): number => 0.9 + (Number.parseInt(id.slice(-4), 16) / 0xffff) * 0.2
 
 /** The same of a provider of the server's own: whoever runs it reads it in the log, and by `npm run store -- check`. */
-type ServerPort = 'billing' | 'mail' | 'storage'
-
 async function hearServers(
   system: SystemContext,
   port: ServerPort,

@@ -1,8 +1,22 @@
 /** What each port's section says of its connections: how they are asked, and what follows from how they stand. */
 import type { Context, SystemContext } from '#runtime/context'
-import type { PortName } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 import type { Finding } from '#runtime/ports/provider'
 import type { State } from './machine.ts'
+
+/** In the order in which they are checked. */
+export const portNames = [
+  'ecommerce',
+  'messaging',
+  'mailingList',
+  'billing',
+  'mail',
+  'storage',
+] as const satisfies PortName[]
+/** Ports that stores have connections of. */
+export type ConnectedPort = 'ecommerce' | 'messaging' | 'mailingList'
+/** Ports of the server's own providers. */
+export type ServerPort = Exclude<PortName, ConnectedPort>
 
 /** One connection as `npm run store -- check` found it. */
 export interface Checked {

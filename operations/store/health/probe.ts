@@ -1,18 +1,14 @@
 /** Asking again after a failure, until there is an answer (rule 19). */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { ConnectionRef } from '#runtime/ports/provider'
 import { connectionProbe, providerProbe } from '../handles.ts'
 import { moveConnection, probedServers } from './hear.ts'
+import type { ConnectedPort, ServerPort } from './kinds.ts'
 import { isTroubled } from './machine.ts'
 import { standingOf } from './rows.ts'
 
 /** What a probe comes to is heard like any other call: here it is only asked, and planned anew. */
-export async function probeConnection(
-  ctx: Context,
-  port: ConnectionRef['port'],
-  part: string,
-): Promise<void> {
+export async function probeConnection(ctx: Context, port: ConnectedPort, part: string): Promise<void> {
   const row = await troubled(ctx, port, part)
   if (!row) return
   if (row.next_probe_at && row.next_probe_at > ctx.now()) {
@@ -27,7 +23,7 @@ export async function probeConnection(
 }
 
 /** Null: it is well, or another is connected by now. */
-async function troubled(ctx: Context, port: ConnectionRef['port'], part: string) {
+async function troubled(ctx: Context, port: ConnectedPort, part: string) {
   const row = await ctx.db
     .selectFrom('connection_health')
     .selectAll()
@@ -54,7 +50,7 @@ async function asked(
 
 export async function probeProvider(
   system: SystemContext,
-  port: 'billing' | 'mail' | 'storage',
+  port: ServerPort,
   provider: string,
 ): Promise<void> {
   const row = await troubledProvider(system, port, provider)

@@ -1,6 +1,7 @@
 /** How the connections of a store stand, and the server's own, as far as something was ever wrong with them. */
 import type { Context } from '#runtime/context'
-import type { PortName } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
+import type { ConnectedPort } from './kinds.ts'
 import type { Standing } from './machine.ts'
 import { standingOf } from './rows.ts'
 
@@ -24,7 +25,7 @@ export async function readStandings(ctx: Context): Promise<KnownStanding[]> {
     ...{ port: row.port as PortName, part: '', provider: row.provider },
   }))
   for (const row of own) {
-    const port = row.port as 'ecommerce' | 'messaging' | 'mailingList'
+    const port = row.port as ConnectedPort
     const current = await ctx.wired.connectionKinds[port]?.current(ctx, row.part)
     if (current === undefined || current?.getTime() !== row.connected_at?.getTime()) continue
     known.push({ ...standingOf(row), port, part: row.part, provider: row.provider })

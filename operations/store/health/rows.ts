@@ -2,7 +2,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Row, TenantTables } from '#db/tables'
 import type { HealthColumns } from '#db/tables/store'
-import type { PortName, Trouble } from '#runtime/ports/heard'
+import type { Trouble } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 import type { Standing, State } from './machine.ts'
 
 type HealthRow = Pick<Row<'connection_health'>, keyof HealthColumns>

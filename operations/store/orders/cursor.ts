@@ -1,7 +1,7 @@
 /** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
 import type { Context } from '#runtime/context'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { keepProgress, readAllProgress, readProgress } from '../connections/connections.ts'
+import type { PlatformOrder } from '../ecommerce/port.ts'
 
 export interface OrderCursor {
   /** Changes from this instant on are asked for. */

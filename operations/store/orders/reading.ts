@@ -1,9 +1,9 @@
 /** Reads what changed on the platform into the mirror of orders. Not inside a transaction. */
 import type { Context } from '#runtime/context'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { keptPagesOf } from '#runtime/ports/pages'
 import { type Connected, ecommerce } from '../connections/connections.ts'
+import type { EcommercePort } from '../ecommerce/port.ts'
 import { afterPage, moveOrderCursor, ordersReadAt, readOrderCursor } from './cursor.ts'
 import { upsertOrders } from './orders.ts'
 

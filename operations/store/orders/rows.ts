@@ -1,11 +1,11 @@
 /** A platform's order as rows of the mirror: pure. */
 
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { keptAmount, keptCount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { seen } from '#runtime/values/signs'
 import { plausibleInstant } from '#runtime/values/storable'
+import type { PlatformOrder } from '../ecommerce/port.ts'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {

@@ -2,12 +2,12 @@
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import type { Shop } from '#runtime/ports/ecommerce/sandbox'
-import { type Delivery, orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { Refused } from '#runtime/ports/errors'
 import { cut } from '#runtime/values/cut'
 import { receiveEcommerceHook } from '../connections/ecommerce-hook.ts'
+import type { PlatformOrder } from '../ecommerce/port.ts'
+import type { Shop } from '../ecommerce/sandbox.ts'
+import { type Delivery, orderDeliveries } from '../ecommerce/sandbox-webhooks.ts'
 
 /** The id of the store with this id, slug or domain; refused with 404. */
 export async function requireStoreId(ctx: SystemContext, idOrSlug: string): Promise<string> {

@@ -1,9 +1,10 @@
 /** Brings the mirror of the catalog up to date: the whole of it page by page, or some products. */
-import { connections } from '#operations/store/door'
+
+import type { EcommercePort, Product } from '#operations/store/door'
+import { ancestryOf, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
 import { type Patience, paced } from './pace.ts'
-import { ancestryOf, markMissing, writeProducts } from './write.ts'
+import { markMissing, writeProducts } from './write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 

@@ -1,25 +1,8 @@
 /** Writes the mirror of the catalog; who shows products is told of those that are another now. */
 import { createHash } from 'node:crypto'
-import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/store/door'
+import type { Ancestry, Product } from '#operations/store/door'
+import { columnsOf, excludedColumns, isAmong, keptProduct, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { keptProduct } from '#runtime/ports/ecommerce/kept'
-import type { Category, Product } from '#runtime/ports/ecommerce/port'
-
-/** Each category with itself and all above it. */
-export type Ancestry = ReadonlyMap<string, readonly string[]>
-
-export function ancestryOf(categories: readonly Category[]): Ancestry {
-  const parents = new Map(categories.map(({ id, parentId }) => [id, parentId]))
-  return new Map(
-    categories.map(({ id }) => {
-      const line = new Set<string>()
-      // A platform's tree may have a circle in it.
-      for (let at: string | null = id; at !== null && !line.has(at); at = parents.get(at) ?? null)
-        line.add(at)
-      return [id, [...line]]
-    }),
-  )
-}
 
 const types = {
   product_id: 'text',

@@ -1,9 +1,9 @@
 /** Which of our affairs a payment of the provider belongs to. */
 import type { Context } from '#runtime/context'
-import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { isId } from '#runtime/values/ids'
 import { findIntent, type IntentRow } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
+import type { ProviderPayment } from '../provider/port.ts'
 import type { Told } from './apply.ts'
 import { finishCharge } from './charge.ts'
 import { type PaidFor, recordPayment } from './payments.ts'

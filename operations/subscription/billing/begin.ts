@@ -1,12 +1,13 @@
 /** What opens a checkout on its own: a first plan, a paused one resumed, another card. */
 
-import { amounts, connections } from '#operations/store/door'
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { requireCoupon } from '../coupons.ts'
 import { planCurrency } from '../money.ts'
 import { nextCharge, type SubscriptionRow } from '../moves.ts'
+import { billing } from '../provider/connection.ts'
 import { readRow } from '../rows.ts'
 import { openCardUpdate, openCheckout } from './checkouts.ts'
 import { type Asked, isForsaken, newAgreement, resumptionOf, targetOf, wrongStatus } from './offers.ts'
@@ -42,7 +43,7 @@ async function open(
   const target = targetOf(row, wanted)
   const currency = row.currency ?? planCurrency(ctx.store.currency)
   const coupon = await requireCoupon(ctx, wanted.couponCode, { ...target, currency })
-  const { port } = await connections.billing(ctx)
+  const { port } = await billing(ctx)
   const { chargeNow: canCharge, startsLater } = port.capabilities
   return openCheckout(ctx, kind, (locked) => {
     if (!canFrom(locked)) throw wrongStatus(locked)
@@ -67,7 +68,7 @@ async function rowFrom(ctx: Context, canFrom: From): Promise<SubscriptionRow> {
 
 /** In `past-due` what is owed is charged to the new card at once. Answers the checkout's id. */
 export async function updateCard(ctx: Context): Promise<string> {
-  const { port } = await connections.billing(ctx, (await readRow(ctx)).provider ?? undefined)
+  const { port } = await billing(ctx, (await readRow(ctx)).provider ?? undefined)
   const decide = (row: SubscriptionRow) => {
     if ((row.status !== 'active' && row.status !== 'past-due') || isForsaken(row)) throw wrongStatus(row)
     const { agreement_id: agreementId, provider } = row

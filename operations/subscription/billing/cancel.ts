@@ -1,11 +1,12 @@
 /** Cancelling: at the provider first, then here; access ends with what is paid for. */
-import { connections } from '#operations/store/door'
+
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { addAsked, closeIntent, type IntentRow, letGo } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
 import { closeOpen } from '../open-checkouts.ts'
+import { billing } from '../provider/connection.ts'
 import { lockRow, saveRow } from '../rows.ts'
 import { tryTasks } from './tasks.ts'
 
@@ -46,7 +47,7 @@ async function begin(tx: Context, why: CancelReason): Promise<Begun | null> {
 }
 
 async function carryOut(ctx: Context, { id, provider, agreementId }: Begun): Promise<void> {
-  const { port } = await connections.billing(ctx, provider)
+  const { port } = await billing(ctx, provider)
   try {
     await port.cancelAgreement(agreementId)
   } catch (error) {

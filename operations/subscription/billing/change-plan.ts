@@ -1,13 +1,15 @@
 /** Changing the plan (rules 6 and 8): previewed, charged now, scheduled, dropped, or sent to a checkout. */
-import { amounts, connections } from '#operations/store/door'
+
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
-import type { BillingPort, CardSummary } from '#runtime/ports/billing/port'
-import { reasonOf } from '#runtime/ports/billing/reason'
 import { requireCoupon } from '../coupons.ts'
 import { addAsked, findIntent, type IntentRow } from '../intents.ts'
 import { planCurrency } from '../money.ts'
 import type { SubscriptionRow } from '../moves.ts'
+import { billing } from '../provider/connection.ts'
+import type { BillingPort, CardSummary } from '../provider/port.ts'
+import { reasonOf } from '../provider/reason.ts'
 import { lockRow, readRow, saveRow } from '../rows.ts'
 import { scheduledWith, type Terms } from '../terms.ts'
 import { giveUp } from './cancel.ts'
@@ -48,8 +50,8 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
   if (!request.preview) await settleAsked(ctx)
   await hearOfRenewal(ctx)
   const row = await readRow(ctx)
-  const { provider, port } = await connections.billing(ctx, row.provider ?? undefined)
-  const { port: checkouts } = await connections.billing(ctx)
+  const { provider, port } = await billing(ctx, row.provider ?? undefined)
+  const { port: checkouts } = await billing(ctx)
   const target = targetOf(row, request)
   const currency = row.currency ?? planCurrency(ctx.store.currency)
   const coupon = await requireCoupon(ctx, request.couponCode, { ...target, currency })
@@ -118,7 +120,7 @@ async function begin(
 
 async function carryOut(ctx: Context, provider: string, intentId: string): Promise<void> {
   const intent = (await findIntent(ctx, intentId))!
-  const { port } = await connections.billing(ctx, provider)
+  const { port } = await billing(ctx, provider)
   try {
     if (intent.kind === 'schedule') return await tellSchedule(ctx, port, intent)
     const failure = await charge(ctx, port, intent)

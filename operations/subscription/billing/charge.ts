@@ -1,9 +1,9 @@
 /** A plan change that is charged to the saved card: applied once, whoever learns first of the charge. */
 import type { Context } from '#runtime/context'
-import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { redeem } from '../coupons.ts'
 import { closeIntent, type IntentRow } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
+import type { ProviderPayment } from '../provider/port.ts'
 import { saveRow } from '../rows.ts'
 import { creditAppliedOf, paidWith, stillFits, type Terms } from '../terms.ts'
 import { changeLimit } from './apply.ts'

@@ -1,13 +1,14 @@
 /** Checkouts: opened at the provider for the merchant to pay, at most one open a store. */
+
 import type { Row } from '#db/tables'
-import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseForNow } from '#runtime/errors'
-import type { CheckoutKind } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
 import { payerEmail } from '../notices/notices.ts'
 import { closeOpen } from '../open-checkouts.ts'
+import { billing } from '../provider/connection.ts'
+import type { CheckoutKind } from '../provider/port.ts'
 import { lockRow } from '../rows.ts'
 import { laterCharge, stillFits, type Terms } from '../terms.ts'
 import { tryTasks } from './tasks.ts'
@@ -28,7 +29,7 @@ export async function openCheckout(
   kind: Exclude<CheckoutKind, 'card-update'>,
   decide: Decide,
 ): Promise<string> {
-  const { port, provider } = await connections.billing(ctx)
+  const { port, provider } = await billing(ctx)
   const id = ctx.newId()
   const begun = await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
@@ -86,7 +87,7 @@ export async function openCardUpdate(
     })
     return decided
   })
-  const { port } = await connections.billing(ctx, provider)
+  const { port } = await billing(ctx, provider)
   return finishOpening(
     ctx,
     id,

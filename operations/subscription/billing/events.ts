@@ -4,8 +4,8 @@
  */
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { BillingEvent, BillingEventData } from '#runtime/ports/billing/port'
 import { billingReconcile } from '../handles.ts'
+import type { BillingEvent, BillingEventData } from '../provider/port.ts'
 import { lockRow } from '../rows.ts'
 import { applyAgreement } from './agreements.ts'
 import { applyCheckout, type Told } from './apply.ts'

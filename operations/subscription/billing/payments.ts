@@ -2,9 +2,9 @@
 import type { Row } from '#db/tables'
 import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { CardSummary, ProviderPayment } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'
 import { tellOwners } from '../notices/notices.ts'
+import type { CardSummary, ProviderPayment } from '../provider/port.ts'
 
 export type PaymentRow = Row<'payments'>
 export type PaymentStatus = 'pending' | 'approved' | 'rejected' | 'refunded'

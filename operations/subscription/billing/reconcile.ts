@@ -1,11 +1,13 @@
 /** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
-import { connections, takeEvents } from '#operations/store/door'
+
+import { takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseForNow } from '#runtime/errors'
-import type { BillingEventData, BillingPort } from '#runtime/ports/billing/port'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
 import { goesBackForMs, isOverdue, type SubscriptionRow } from '../moves.ts'
+import { billing } from '../provider/connection.ts'
+import type { BillingEventData, BillingPort } from '../provider/port.ts'
 import { followed, isFollowedLongAgo, lockRow, readRow } from '../rows.ts'
 import { finishCancel } from './cancel.ts'
 import { finishCharge } from './charge.ts'
@@ -48,7 +50,7 @@ async function settleLeft(ctx: Context): Promise<void> {
 }
 
 async function settle(ctx: Context, intent: IntentRow): Promise<void> {
-  const { port } = await connections.billing(ctx, intent.provider)
+  const { port } = await billing(ctx, intent.provider)
   switch (intent.kind) {
     case 'cancel':
       return settleCancel(ctx, port, intent)
@@ -129,7 +131,7 @@ export async function hearOfRenewal(ctx: Context): Promise<void> {
 async function compareAgreement(ctx: Context): Promise<void> {
   const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
   if (!id || !provider) return
-  const { port } = await connections.billing(ctx, provider)
+  const { port } = await billing(ctx, provider)
   const occurredAt = ctx.now()
   const agreement = await known(() => port.getAgreement(id))
   if (!agreement || agreement.status === 'pending' || agreement.status === status) return
@@ -177,7 +179,7 @@ interface Subject {
 }
 
 async function hear(ctx: Context, { provider, id, since }: Subject & { since: Date }): Promise<void> {
-  const { port } = await connections.billing(ctx, provider)
+  const { port } = await billing(ctx, provider)
   const told = await known(() => port.eventsOf(id, { since }))
   if (told) await takeEvents(ctx, 'billing', provider, told)
 }

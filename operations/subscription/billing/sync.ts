@@ -1,9 +1,10 @@
 /** Keeps what the provider will charge next what it should: coupons and credit run out, plans change. */
-import { connections } from '#operations/store/door'
+
 import type { Context } from '#runtime/context'
-import { reasonOf } from '#runtime/ports/billing/reason'
 import { Refused } from '#runtime/ports/errors'
 import { type SubscriptionRow, scheduledOf } from '../moves.ts'
+import { billing } from '../provider/connection.ts'
+import { reasonOf } from '../provider/reason.ts'
 import { isToldOtherwise, lockRow, readRow, saveRow } from '../rows.ts'
 
 /** Tells the provider the amount of the next charge where it knows another. Throws what the provider throws. */
@@ -11,7 +12,7 @@ export async function updateAmount(ctx: Context): Promise<void> {
   const row = await readRow(ctx)
   const { agreement_id: id, next_charge_amount: amount } = row
   if (!id || amount === null || !isToldOtherwise(row)) return
-  const { port } = await connections.billing(ctx, row.provider ?? undefined)
+  const { port } = await billing(ctx, row.provider ?? undefined)
   const told = await port.updateAgreement(id, {
     amount,
     reason: reasonOf(nextTerms(row)),

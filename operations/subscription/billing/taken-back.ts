@@ -5,9 +5,9 @@
  */
 import { amounts, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'
 import { costWith, type SubscriptionRow, unusedOf } from '../moves.ts'
+import type { ProviderPayment } from '../provider/port.ts'
 import { saveRow } from '../rows.ts'
 import { findPayment, type PaidFor, recordPayment, statusOf } from './payments.ts'
 

@@ -1,10 +1,12 @@
 /** Tasks at the provider that follow from something else: tried until they are done, each safe to repeat. */
-import { connections, takeEvents } from '#operations/store/door'
+
+import { takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
 import { closeIntent, type IntentRow, noteRefusal, openIntents, type TaskKind } from '../intents.ts'
 import { goesBackForMs } from '../moves.ts'
+import { billing } from '../provider/connection.ts'
+import type { BillingPort } from '../provider/port.ts'
 import { readRow } from '../rows.ts'
 
 const kinds: readonly TaskKind[] = [
@@ -47,7 +49,7 @@ export async function tryTasks(ctx: Context): Promise<void> {
 }
 
 async function run(ctx: Context, task: IntentRow): Promise<void> {
-  const { port } = await connections.billing(ctx, task.provider)
+  const { port } = await billing(ctx, task.provider)
   try {
     await ask(ctx, port, task)
   } catch (error) {

@@ -2,10 +2,10 @@
 import { applyEvents, events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { BillingEvent, BillingPort } from '#runtime/ports/billing/port'
-import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { Refused } from '#runtime/ports/errors'
 import { isId } from '#runtime/values/ids'
+import type { BillingEvent, BillingPort } from '../provider/port.ts'
+import { sandboxBillingOf } from '../provider/sandbox.ts'
 
 /** The adapter of a provider named in an address, or null. */
 export const billingPortOf = (ctx: SystemContext, provider: string): BillingPort | null =>

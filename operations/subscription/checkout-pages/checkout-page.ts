@@ -1,8 +1,8 @@
 /** The checkout page of the sandbox: what a payer would see at a provider. */
 import { escaped, htmlAnswer } from '#operations/store/door'
-import type { ShownCheckout } from '#runtime/ports/billing/sandbox'
-import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
 import { moneyOnPage } from '#runtime/values/localized'
+import type { ShownCheckout } from '../provider/sandbox.ts'
+import type { CardInput } from '../provider/sandbox-cards.ts'
 
 export type CardFaults = Partial<Record<keyof CardInput, string>>
 

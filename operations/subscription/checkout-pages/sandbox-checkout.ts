@@ -1,8 +1,8 @@
 /** What the sandbox's checkout page does. */
 import type { SystemContext } from '#runtime/context'
-import { type ShownCheckout, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
-import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
 import { Unavailable } from '#runtime/ports/errors'
+import { type ShownCheckout, sandboxBillingOf } from '../provider/sandbox.ts'
+import type { CardInput } from '../provider/sandbox-cards.ts'
 import { deliverSandboxHooks } from './billing-hook.ts'
 import { checkoutForm, closedPage, unansweredPage, unknownCheckout } from './checkout-page.ts'
 

@@ -1,12 +1,13 @@
 /** The agreement at the provider, live. */
+
 import { sql } from 'kysely'
-import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { z } from '#runtime/schema'
 import { cardOf } from '../cards.ts'
 import { askingEmail } from '../notices/notices.ts'
+import { billing } from '../provider/connection.ts'
 import { readRow } from '../rows.ts'
 import type { preApproval } from '../schema.ts'
 
@@ -22,7 +23,7 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
   const none = refuse('not_found', 'There is no payment agreement yet: begin with a checkout')
   const known = (await current(ctx)) ?? (await fromCheckout(ctx))
   if (!known) throw none
-  const { port } = await connections.billing(ctx, known.provider)
+  const { port } = await billing(ctx, known.provider)
   try {
     const agreement = await port.getAgreement(known.id)
     return {

@@ -6,6 +6,6 @@ import { gatewaySettings } from '../fixture.ts'
 import { serveParent } from '../processes.ts'
 
 const { server, stop } = await startServer(
-  readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8')))),
+  await readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8')))),
 )
 await serveParent(server, stop)

@@ -10,7 +10,7 @@ const { readSettings } = await import('#runtime/server/settings')
 const { gatewaySettings } = await import('../fixture.ts')
 const { serveParent } = await import('../processes.ts')
 
-const settings = readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8'))))
+const settings = await readSettings(gatewaySettings(JSON.parse(readFileSync(process.argv[2]!, 'utf8'))))
 const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
 await app.worker.start()
 await serveParent(null, async () => {

@@ -24,7 +24,7 @@ const notMoney: readonly Exception[] = [
   { file: 'runtime/contrast.ts', wrong: rounds, why: 'a ratio of luminances' },
   { file: 'runtime/server/log.ts', wrong: rounds, why: 'milliseconds' },
   { file: 'runtime/http/body.ts', wrong: rounds, why: 'mebibytes' },
-  { file: 'runtime/ports/ecommerce/shopify/coupons.ts', wrong: writes, why: 'a percentage' },
+  { file: 'operations/store/ecommerce/shopify/coupons.ts', wrong: writes, why: 'a percentage' },
 ]
 
 /** Names that are of this reckoning alone; of the others another meaning is possible. */

@@ -33,7 +33,7 @@ const allowed: readonly Exception[] = [
         'it reads our own SQL, each once',
       ],
       ['runtime/server/settings.ts', String.raw`/\/+$/`, anOperators],
-      ['runtime/ports/messaging/whatsapp/options.ts', String.raw`/\/+$/`, anOperators],
+      ['operations/messaging/provider/whatsapp/options.ts', String.raw`/\/+$/`, anOperators],
       ['runtime/ports/storage/disk.ts', String.raw`/\/+$/`, anOperators],
       ['runtime/ports/storage/s3.ts', String.raw`/\/+$/`, anOperators],
       ['runtime/ports/storage/s3.ts', String.raw`/^\/+|\/+$/g`, anOperators],

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
-import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
+import { putOrders } from '#operations/store/ecommerce/sandbox-orders'
 import { testApp } from '#test/support/app'
 import { runs } from '#test/support/suite'
 import { ana, type ExchangeShop, exchangeShop } from './shopper.ts'

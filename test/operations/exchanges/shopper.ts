@@ -1,7 +1,7 @@
 /** A store that takes exchanges, and a shopper who asks for them on its storefront. */
 import saveSettings from '#operations/exchanges/settings/api/save-settings'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import type { OrderInput } from '#runtime/ports/ecommerce/sandbox-orders'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import type { OrderInput } from '#operations/store/ecommerce/sandbox-orders'
 import { listSandboxMail, type SandboxMail } from '#runtime/ports/mail/sandbox'
 import type { TestApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

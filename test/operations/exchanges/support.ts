@@ -8,7 +8,7 @@ import getRequest from '#operations/exchanges/requests/api/get-request'
 import listRequests from '#operations/exchanges/requests/api/list-requests'
 import rejectRequest from '#operations/exchanges/requests/api/reject-request'
 import updateAddress from '#operations/exchanges/requests/api/update-address'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { Answer } from '#test/support/store'
 import type { Asking, ExchangeShop } from './shopper.ts'
 

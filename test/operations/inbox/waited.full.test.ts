@@ -4,7 +4,7 @@ import closeOrOpen from '#operations/inbox/conversations/api/set-status'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import { optOuts } from '#operations/messaging/door'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 

@@ -1,8 +1,8 @@
 /** A single send that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/messaging/door'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import sendMessage from '#operations/messaging/sends/api/send-message'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/messaging/door'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import { reviewConfirmEmail } from '#operations/reviews/handles'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type ReviewShop, reviewShop } from './shop.ts'

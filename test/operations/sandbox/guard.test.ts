@@ -115,14 +115,17 @@ test('a server with the sandbox on starts on loopback only, unless somebody insi
     '127.0.0.1.example.com',
   ]) {
     for (const more of [{}, { SANDBOX: 'on', NODE_ENV: 'production' }]) {
-      const settings = readSettings({ ...base, ...more, HOST: host })
+      const settings = await readSettings({ ...base, ...more, HOST: host })
       await expect(startServer(settings)).rejects.toThrow(/^SANDBOX: .*SANDBOX=insist/)
     }
-    for (const SANDBOX of ['off', 'insist']) refuseOpenSandbox(readSettings({ ...base, SANDBOX, HOST: host }))
+    for (const SANDBOX of ['off', 'insist'])
+      refuseOpenSandbox(await readSettings({ ...base, SANDBOX, HOST: host }))
   }
   for (const HOST of ['127.0.0.1', '127.0.0.2', '::1', 'localhost'])
-    refuseOpenSandbox(readSettings({ ...base, HOST }))
-  expect(() => readSettings({ ...base, SANDBOX: 'maybe' })).toThrow('SANDBOX: must be on, off or insist')
+    refuseOpenSandbox(await readSettings({ ...base, HOST }))
+  await expect(readSettings({ ...base, SANDBOX: 'maybe' })).rejects.toThrow(
+    'SANDBOX: must be on, off or insist',
+  )
 })
 
 test('the clock goes back to the present, with the jobs that wait', async () => {

@@ -1,10 +1,11 @@
 /** A shop of the stand-in: its objects in the form that REST answers, and what changes them. */
+
+import type { RestCheckout } from '#operations/store/ecommerce/shopify/carts'
+import type { RestCustomer } from '#operations/store/ecommerce/shopify/customers'
+import type { RestScript } from '#operations/store/ecommerce/shopify/installation/scripts'
+import type { RestOrder } from '#operations/store/ecommerce/shopify/order-map'
+import type { RestProduct, RestVariant } from '#operations/store/ecommerce/shopify/product-map'
 import type { Clock } from '#runtime/clock'
-import type { RestCheckout } from '#runtime/ports/ecommerce/shopify/carts'
-import type { RestCustomer } from '#runtime/ports/ecommerce/shopify/customers'
-import type { RestScript } from '#runtime/ports/ecommerce/shopify/installation/scripts'
-import type { RestOrder } from '#runtime/ports/ecommerce/shopify/order-map'
-import type { RestProduct, RestVariant } from '#runtime/ports/ecommerce/shopify/product-map'
 
 export interface StoredProduct extends RestProduct {
   collectionIds: number[]

@@ -6,8 +6,8 @@ import listGifts from '#operations/promotions/gifts/api/list-gifts'
 import { discountsSync } from '#operations/promotions/handles'
 import getInstallments from '#operations/promotions/installments/api/get-installments'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
+import { heldDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
 import type { Operation } from '#runtime/operation'
-import { heldDiscounts } from '#runtime/ports/ecommerce/sandbox-discounts'
 import type { Seeded } from './seeded.ts'
 
 const by = (list: Record<string, unknown>[], field: string) =>

@@ -7,7 +7,7 @@ import { pushForgotten } from '../push.ts'
 export default job(mailproviderPull, {
   description:
     'Asks the email provider who has left its list: they leave here too; and pushes whom no push looks after.',
-  every: { seconds: 3600, stores: connections.listedStores },
+  every: { seconds: 3600, stores: connections.storesConnected('mailingList') },
   retry: { limit: 2, backoffSeconds: 300 },
   timeoutSeconds: 600,
   safeTwice: 'Who left has left; the second run asks from where the first began.',

@@ -1,8 +1,8 @@
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
+import { sandboxOf } from '../../provider/sandbox.ts'
 
 const workMs = 20_000
 

@@ -2,10 +2,10 @@ import { requireStoreId } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import type { ConnectionType } from '#runtime/ports/messaging/port'
-import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, offsetInstant, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
+import type { ConnectionType } from '../../provider/port.ts'
+import { sandboxNumberId, sandboxOf } from '../../provider/sandbox.ts'
 
 const body = object({
   to: z.enum(['connection', 'assistant']).default('connection'),

@@ -1,9 +1,9 @@
 import { requireStoreId } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
+import { sandboxOf } from '../../provider/sandbox.ts'
 
 const body = object({
   qualityRating: z.enum(['green', 'yellow', 'red', 'unknown']).optional(),

@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '../../provider/sandbox.ts'
 
 export default page({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { requireStoreId } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
+import { sandboxOf } from '../../provider/sandbox.ts'
 
 const body = object({ mode: z.enum(['up', 'down', 'timeout', 'throttle']) })
 

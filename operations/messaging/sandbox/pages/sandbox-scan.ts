@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
+import { sandboxOf } from '../../provider/sandbox.ts'
 import { goneAnswer, scanCode, scanFields } from '../pages.ts'
 
 const body = object({ payload: z.string().min(1).max(500), ...scanFields })

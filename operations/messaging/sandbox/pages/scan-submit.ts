@@ -1,5 +1,5 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '../../provider/sandbox.ts'
 import { deadCodePage, scanBody, scanCode, scannedPage, unknownCodePage } from '../pages.ts'
 
 export default page({

@@ -1,5 +1,5 @@
 import { page } from '#runtime/page'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '../../provider/sandbox.ts'
 import { deadSetupPage, setupForm, unknownSetupPage } from '../pages.ts'
 
 export default page({

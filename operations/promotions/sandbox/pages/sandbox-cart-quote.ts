@@ -1,6 +1,5 @@
-import { asBadRequest, sandboxShop } from '#operations/store/door'
+import { asBadRequest, quoteCart, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
 import { object, z } from '#runtime/schema'
 
 const body = object({

@@ -1,6 +1,5 @@
-import { sandboxShop } from '#operations/store/door'
+import { heldDiscounts, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { heldDiscounts } from '#runtime/ports/ecommerce/sandbox-discounts'
 
 export default page({
   method: 'GET',

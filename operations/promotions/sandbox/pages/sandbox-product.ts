@@ -1,7 +1,5 @@
-import { deliver, sandboxShop } from '#operations/store/door'
+import { changeProduct, deliver, deliveriesOf, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
-import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { line, moneyFromZero, object, z } from '#runtime/schema'
 
 const body = object({

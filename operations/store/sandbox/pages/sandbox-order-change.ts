@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import { changeOrder } from '#runtime/ports/ecommerce/sandbox-orders'
 import { moneyFromZero, object, z } from '#runtime/schema'
+import { changeOrder } from '../../ecommerce/sandbox-orders.ts'
 import { asBadRequest, deliverOrder, sandboxShop } from '../shop.ts'
 
 const body = object({

@@ -1,8 +1,8 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
-import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
-import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { moneyFromZero, object, offsetInstant, z } from '#runtime/schema'
+import { orderCart } from '../../ecommerce/sandbox-carts.ts'
+import { createOrder } from '../../ecommerce/sandbox-orders.ts'
+import { cartDeliveries } from '../../ecommerce/sandbox-webhooks.ts'
 import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../shop.ts'
 
 const body = object({

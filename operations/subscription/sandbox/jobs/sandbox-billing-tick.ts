@@ -1,7 +1,7 @@
 import { serverJob } from '#runtime/job'
-import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { deliverSandboxHooks } from '../../checkout-pages/billing-hook.ts'
 import { sandboxBillingTick } from '../../handles.ts'
+import { sandboxBillingOf } from '../../provider/sandbox.ts'
 
 export default serverJob(sandboxBillingTick, {
   description:

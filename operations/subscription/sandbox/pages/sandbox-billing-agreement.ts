@@ -1,9 +1,9 @@
 import { requireStoreId } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { object, z } from '#runtime/schema'
 import { deliverSandboxHooks } from '../../checkout-pages/billing-hook.ts'
+import { sandboxBillingOf } from '../../provider/sandbox.ts'
 
 const body = object({ status: z.enum(['paused', 'cancelled']) })
 

@@ -1,7 +1,7 @@
 import { requireStoreId } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { object, z } from '#runtime/schema'
+import { sandboxBillingOf } from '../../provider/sandbox.ts'
 
 const body = object({ mode: z.enum(['up', 'down']) })
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { afterPage, cartRow, upsertCarts } from '#operations/automations/carts/carts'
-import type { Cart } from '#runtime/ports/ecommerce/port'
+import type { Cart } from '#operations/store/ecommerce/port'
 import { type TestApp, testApp } from '#test/support/app'
 import { ana, automationShop, never } from '#test/support/automations'
 
@@ -68,7 +68,7 @@ describe('the mirror of carts', () => {
   test('150 carts in two pages, and what a webhook lost is found within five minutes', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
-    const { putCart } = await import('#runtime/ports/ecommerce/sandbox-carts')
+    const { putCart } = await import('#operations/store/ecommerce/sandbox-carts')
     for (let i = 0; i < 150; i += 1) {
       await putCart(shop.platform, { customer: {}, items: [{ variantId: '2003', quantity: 1 }] })
     }
@@ -111,7 +111,7 @@ describe('carts and their automation', () => {
       name: 'Mugs',
       conditions: { productIds: ['1001'] },
     })
-    const { putCategory, putProduct } = await import('#runtime/ports/ecommerce/sandbox-catalog')
+    const { putCategory, putProduct } = await import('#operations/store/ecommerce/sandbox-catalog')
     await putCategory(shop.platform, { id: '301', name: 'Casa' })
     await putProduct(shop.platform, {
       id: '1003',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import createAlert from '#operations/bars/alerts/api/create-alert'
 import { shownName, timeAgo } from '#operations/bars/alerts/feed'
-import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { putProduct } from '#operations/store/ecommerce/sandbox-catalog'
 import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'

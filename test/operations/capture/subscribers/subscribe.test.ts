@@ -5,7 +5,7 @@ import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import getSettings from '#operations/capture/popup/api/get-settings'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import type { EcommercePort } from '#operations/store/ecommerce/port'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import {

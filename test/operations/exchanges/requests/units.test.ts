@@ -5,7 +5,7 @@ import confirm from '#operations/exchanges/requests/api/confirm-request'
 import remove from '#operations/exchanges/requests/api/delete-request'
 import list from '#operations/exchanges/requests/api/list-requests'
 import reject from '#operations/exchanges/requests/api/reject-request'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
 

@@ -7,7 +7,7 @@ import createQuickReply from '#operations/inbox/quick-replies/api/create-quick-r
 import listQuickReplies from '#operations/inbox/quick-replies/api/list-quick-replies'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import { phoneKey } from '#runtime/values/phone'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'

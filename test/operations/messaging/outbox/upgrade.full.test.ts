@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest'
 import { up } from '#db/migrations/0040-one-outbox'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import sendSingle from '#operations/messaging/sends/api/send-message'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, requested } from '#test/operations/exchanges/support'

@@ -7,7 +7,7 @@ import listPromotions from '#operations/promotions/promotions/api/list-promotion
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
 import updatePromotion from '#operations/promotions/promotions/api/update-promotion'
 import { entitlementChanged } from '#operations/store/door'
-import { putDiscount, recordUsage, removeDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
+import { putDiscount, recordUsage, removeDiscount } from '#operations/store/ecommerce/sandbox-discounts'
 import { Refused } from '#runtime/ports/errors'
 import { type TestApp, testApp } from '#test/support/app'
 import { type DiscountShop, discountStore, holdAnswer, minute, replaceMethod } from '#test/support/discounts'

@@ -1,6 +1,6 @@
 /** What fell due while we were away (rule 3): it leaves at the set time, by what became of the orders meanwhile. */
 import { expect, test } from 'vitest'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { reviewShop } from '../shop.ts'

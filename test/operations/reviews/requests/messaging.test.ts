@@ -1,8 +1,8 @@
 /** Requests by messaging: quota, opt-outs, failures told later, workers that died. */
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/messaging/door'
+import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
-import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'

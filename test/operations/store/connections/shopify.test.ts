@@ -6,7 +6,7 @@ import listPromotions from '#operations/promotions/promotions/api/list-promotion
 import listCategories from '#operations/store/connections/api/list-categories'
 import listProducts from '#operations/store/connections/api/list-products'
 import { connectEcommerce } from '#operations/store/connections/connections'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import type { EcommercePort } from '#operations/store/ecommerce/port'
 import { shopify } from '#test/ports/shopify'
 import { fillCart, placeOrder, refundOrder } from '#test/ports/shopify-stand-in/orders'
 import { testApp } from '#test/support/app'

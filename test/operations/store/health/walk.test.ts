@@ -2,11 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ecommerce, mailingList } from '#operations/store/connections/connections'
+import { mailingList } from '#operations/capture/mailing-list/connection'
+import { ecommerce } from '#operations/store/connections/connections'
+import { portNames } from '#operations/store/health/kinds'
 import { readStandings } from '#operations/store/health/read'
 import type { Context } from '#runtime/context'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
-import { type PortName, portNames, serverPorts, unheard } from '#runtime/ports/heard'
+import { unheard } from '#runtime/ports/heard'
+import type { PortName } from '#runtime/ports/ports'
 import type { ConnectionRef, ProviderStore } from '#runtime/ports/provider'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -15,7 +18,6 @@ import { type Shop, store } from '#test/support/store'
 const app = await testApp({
   ecommerceUrl: 'shopify://myshopify.com',
   billingUrl: 'mercadopago://token:secret@api.mercadopago.com',
-  messagingProvider: 'whatsapp',
   messagingUrl: 'whatsapp://4711@graph.facebook.com/v23.0?config=99',
   messagingAppSecret: 'app secret',
   mailingListUrl: 'mailchimp://api.mailchimp.com',
@@ -25,14 +27,14 @@ const app = await testApp({
 const { adapters } = app.services
 
 /** What the server holds that has methods, but is no port. */
-const notPorts = ['files', 'close', 'billingDefault']
+const notPorts = ['files', 'close']
 
 interface Adapter {
   port: PortName
   provider: string
   adapter: object
 }
-const isServers = (port: PortName): boolean => (serverPorts as readonly string[]).includes(port)
+const isServers = (port: PortName): boolean => ['billing', 'mail', 'storage'].includes(port)
 const all: Adapter[] = Object.keys(adapters)
   .filter((name) => !notPorts.includes(name))
   .flatMap((name): Adapter[] => {
@@ -150,6 +152,7 @@ test('whoever asks to slow down answers: that is no trouble, however often', asy
 
 /** Credentials that are being tried, or let go: what becomes of them says nothing of a connection. */
 const unkept = [
+  'operations/capture/mailing-list/connection.ts',
   'operations/messaging/assistant/',
   'operations/messaging/numbers/releases.ts',
   'operations/messaging/official/confirm.ts',

@@ -1,6 +1,6 @@
 /** A walk that was left half-way when we went away: the platform does not take its place any more. */
 import { expect, test } from 'vitest'
-import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
+import { putCart } from '#operations/store/ecommerce/sandbox-carts'
 import { testApp } from '#test/support/app'
 import { ana, automationShop } from '#test/support/automations'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce, disconnect } from '#operations/store/connections/connections'
+import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { putOrders } from '#operations/store/ecommerce/sandbox-orders'
+import { orderDeliveries, signatureHeader } from '#operations/store/ecommerce/sandbox-webhooks'
 import { type OrderChange, upsertOrders } from '#operations/store/orders/orders'
-import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
-import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
-import { orderDeliveries, signatureHeader } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 

@@ -1,7 +1,7 @@
 /** The JSON endpoints that play the outside world: they act through the doors that the real one uses. */
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce } from '#operations/store/connections/connections'
-import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { putProduct } from '#operations/store/ecommerce/sandbox-catalog'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
 import updatePlan from '#operations/subscription/billing/api/update-plan'
 import { applyBillingEvent } from '#operations/subscription/billing/events'
+import type { Agreement, BillingEventData, ProviderPayment } from '#operations/subscription/provider/port'
 import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
-import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
 import { unusedAt } from '#test/support/subscription-world'
@@ -356,7 +356,7 @@ describe('half-way', () => {
   test('hooks that were lost are fetched within the hour', async () => {
     const me = await payer()
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
-    const { SandboxBilling } = await import('#runtime/ports/billing/sandbox')
+    const { SandboxBilling } = await import('#operations/subscription/provider/sandbox')
     const sandbox = app.services.adapters.billing.sandbox as InstanceType<typeof SandboxBilling>
     const id = new URL(body.checkout.checkoutUrl).pathname.split('/').at(-1)!
     await sandbox.pay(id, { cardNumber: '4242424242424242', holder: 'Ana', expMonth: '12', expYear: '2039' })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { signatureHeader, signedHook } from '#runtime/ports/billing/sandbox-hooks'
+import { signatureHeader, signedHook } from '#operations/subscription/provider/sandbox-hooks'
 import { derivedKey } from '#runtime/secrets'
 import { type TestApp, testApp } from '#test/support/app'
 import {

@@ -1,0 +1,33 @@
+import { z } from '#runtime/schema'
+import { environment, optionalText, type SettingsOf, wholeNumber } from '#runtime/server/environment'
+import { readWhatsappUrl } from './provider/whatsapp/options.ts'
+
+const declared = environment(
+  {
+    MESSAGING_URL: z
+      .string()
+      .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
+      .default('sandbox'),
+    MESSAGING_APP_SECRET: optionalText,
+    /** What the provider must name before it may call back; null: it may not. */
+    MESSAGING_VERIFY_TOKEN: optionalText,
+    SANDBOX_MESSAGES_PER_SECOND: wholeNumber(500, 1),
+    /** Requests to the assistant that a store has in a message cycle. */
+    CHAT_AGENT_REQUESTS: wholeNumber(1000, 1),
+  },
+  ({ messagingUrl: url, messagingAppSecret: secret }) => {
+    if (url === undefined || url === 'sandbox') return []
+    try {
+      readWhatsappUrl(url, secret ?? null)
+      return []
+    } catch (error) {
+      return [(error as Error).message]
+    }
+  },
+)
+export default declared
+
+declare module '#runtime/server/settings' {
+  interface Settings extends SettingsOfMessaging {}
+}
+type SettingsOfMessaging = SettingsOf<typeof declared.variables>

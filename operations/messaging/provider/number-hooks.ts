@@ -1,0 +1,307 @@
+/**
+ * Callbacks about numbers and accounts, in the form of the WhatsApp Business Cloud API: read into events, and written.
+ * QR sessions are the sandbox's own.
+ */
+import { createHash } from 'node:crypto'
+import type { ProviderEvent } from '#runtime/ports/provider'
+import { z } from '#runtime/schema'
+import type {
+  AccountSharedData,
+  DisplayNameStatus,
+  NumberAccountData,
+  NumberHealthData,
+  NumberIssue,
+  NumberNameData,
+  NumberStatus,
+  QrSessionData,
+  QualityRating,
+} from './number-port.ts'
+
+/** A change as it stands in a body. */
+export interface NumberChange {
+  field: string
+  value: Record<string, unknown>
+}
+
+const fields = {
+  health: 'phone_number_quality_update',
+  name: 'phone_number_name_update',
+  account: 'account_update',
+  review: 'account_review_update',
+  capability: 'business_capability_update',
+  qr: 'qr_session',
+} as const
+
+const digits = z.union([z.string(), z.number()]).nullish()
+const healthShape = z.object({
+  display_phone_number: digits,
+  event: z.string(),
+  current_limit: z.string().nullish(),
+  max_daily_conversations_per_business: z.string().nullish(),
+  // The sandbox says these two as well.
+  quality_rating: z.enum(['GREEN', 'YELLOW', 'RED', 'UNKNOWN']).nullish(),
+  status: z.string().nullish(),
+})
+const nameShape = z.object({
+  display_phone_number: digits,
+  decision: z.string(),
+  requested_verified_name: z.string().nullish(),
+})
+const limit = z.union([z.number(), z.string()]).nullish()
+const capabilityShape = z.object({
+  max_daily_conversations_per_business: limit,
+  max_daily_conversation_per_phone: limit,
+})
+const accountShape = z.object({
+  phone_number: digits,
+  waba_info: z
+    .object({ waba_id: z.union([z.string(), z.number()]) })
+    .partial()
+    .nullish(),
+  event: z.string(),
+  ban_info: z.object({ waba_ban_state: z.unknown() }).partial().nullish(),
+  restriction_info: z.unknown(),
+})
+const reviewShape = z.object({ decision: z.string() })
+const qrShape = z.object({
+  session_ref: z.string().min(1),
+  event: z.enum(['scanned', 'linked', 'lost', 'back', 'logout', 'replaced']),
+  phone_number_id: z.string().nullish(),
+  phone: z
+    .string()
+    .regex(/^\+\d{8,15}$/)
+    .nullish(),
+  name: z.string().nullish(),
+})
+
+type Read =
+  | { kind: 'number-health'; data: NumberHealthData }
+  | { kind: 'number-name'; data: NumberNameData }
+  | { kind: 'number-account'; data: NumberAccountData }
+  | { kind: 'account-shared'; data: AccountSharedData }
+  | { kind: 'qr-session'; data: QrSessionData }
+
+/** The event of a change about a number; null where the field is another, or the change says nothing to us. */
+export function numberEvent(
+  field: string,
+  value: unknown,
+  account: string,
+  occurredAt: string,
+): ProviderEvent | null {
+  const read = readChange(field, value, account)
+  if (!read) return null
+  const digest = createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24)
+  // The store is that of the account or the session: these changes carry no id of a number.
+  return { key: `${read.kind}:${account}:${occurredAt}:${digest}`, ...read, occurredAt, storeRef: null }
+}
+
+function readChange(field: string, value: unknown, account: string): Read | null {
+  switch (field) {
+    case fields.health: {
+      const read = healthShape.safeParse(value)
+      return read.success ? { kind: 'number-health', data: healthOf(read.data, account) } : null
+    }
+    case fields.name: {
+      const read = nameShape.safeParse(value)
+      if (!read.success) return null
+      const { display_phone_number: phone, decision, requested_verified_name: name } = read.data
+      const data = {
+        account,
+        phone: phoneOf(phone),
+        displayName: name ?? null,
+        status: nameStatusOf(decision),
+      }
+      return { kind: 'number-name', data }
+    }
+    case fields.capability: {
+      const read = capabilityShape.safeParse(value)
+      const told =
+        read.data?.max_daily_conversations_per_business ?? read.data?.max_daily_conversation_per_phone
+      const messagingLimitTier = tierOfLimit(told)
+      if (!messagingLimitTier) return null
+      return { kind: 'number-health', data: { account, ...nothingTold, messagingLimitTier } }
+    }
+    case fields.account: {
+      const read = accountShape.safeParse(value)
+      const shared = read.data?.waba_info?.waba_id
+      if (read.data?.event === 'PARTNER_ADDED' && shared !== undefined) {
+        return { kind: 'account-shared', data: { account: String(shared) } }
+      }
+      const issue = read.success ? issueOf(read.data) : undefined
+      if (!read.success || issue === undefined) return null
+      // Told under the business that is our partner, it names the account it is about.
+      const about = shared === undefined ? account : String(shared)
+      const data = { account: about, phone: phoneOf(read.data.phone_number), issue }
+      return { kind: 'number-account', data }
+    }
+    case fields.review: {
+      const read = reviewShape.safeParse(value)
+      if (!read.success || !['APPROVED', 'REJECTED'].includes(read.data.decision)) return null
+      const issue = read.data.decision === 'REJECTED' ? 'account-restricted' : null
+      return { kind: 'number-account', data: { account, phone: null, issue } }
+    }
+    case fields.qr: {
+      const read = qrShape.safeParse(value)
+      if (!read.success) return null
+      const { session_ref: sessionRef, event, phone_number_id: numberId, phone, name } = read.data
+      const data = {
+        sessionRef,
+        event,
+        numberId: numberId ?? null,
+        phone: phone ?? null,
+        name: name ?? null,
+      }
+      return { kind: 'qr-session', data }
+    }
+    default:
+      return null
+  }
+}
+
+function healthOf(change: z.infer<typeof healthShape>, account: string): NumberHealthData {
+  const { event, current_limit: limit, max_daily_conversations_per_business: daily } = change
+  // A change of the throughput says TIER_UNLIMITED of it, and nothing of the limit.
+  const told = daily ?? (event === 'THROUGHPUT_UPGRADE' ? null : limit)
+  return {
+    account,
+    throughput: event === 'THROUGHPUT_UPGRADE' ? 1_000 : null,
+    phone: phoneOf(change.display_phone_number),
+    qualityRating:
+      qualityOf(change.quality_rating) ??
+      (event === 'FLAGGED' ? 'red' : event === 'UNFLAGGED' ? 'unknown' : null),
+    numberStatus:
+      numberStatusOf(change.status) ??
+      (event === 'FLAGGED' ? 'flagged' : event === 'UNFLAGGED' ? 'connected' : null),
+    messagingLimitTier: tierOf(told),
+  }
+}
+
+const nothingTold = { phone: null, qualityRating: null, numberStatus: null, throughput: null }
+
+/** How many people a day: told as a number, -1 for as many as one likes, or as a tier. */
+function tierOfLimit(told: string | number | null | undefined): string | null {
+  if (told === null || told === undefined) return null
+  const named = tierOf(String(told))
+  if (named) return named
+  const many = Number(told)
+  if (!Number.isFinite(many)) return null
+  if (many < 0) return 'tier-unlimited'
+  const tiers = [
+    [100_000, 'tier-100k'],
+    [10_000, 'tier-10k'],
+    [2_000, 'tier-2k'],
+    [1_000, 'tier-1k'],
+  ] as const
+  return tiers.find(([atLeast]) => many >= atLeast)?.[1] ?? 'tier-250'
+}
+
+/** Undefined: the event is about something else. */
+function issueOf(change: z.infer<typeof accountShape>): NumberIssue | null | undefined {
+  switch (change.event) {
+    // The app that the number is in as well has let it go, or it moved to another.
+    case 'ACCOUNT_DELETED':
+    case 'ACCOUNT_OFFBOARDED':
+    case 'PARTNER_REMOVED':
+      return 'number-removed'
+    case 'PARTNER_APP_UNINSTALLED':
+      return 'token-expired'
+    case 'ACCOUNT_RECONNECTED':
+    case 'PARTNER_APP_INSTALLED':
+      return null
+    case 'DISABLED_UPDATE': {
+      const state = String(change.ban_info?.waba_ban_state ?? '')
+      if (state.includes('REINSTATE')) return null
+      return state.includes('SCHEDULE') ? undefined : 'account-restricted'
+    }
+    case 'ACCOUNT_RESTRICTION':
+      // Others forbid adding numbers, say, and leave sending alone.
+      return JSON.stringify(change.restriction_info ?? '').includes('INITIATED_MESSAGING')
+        ? 'account-restricted'
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+const phoneOf = (given: string | number | null | undefined): string | null => {
+  const found = String(given ?? '').replace(/\D/g, '')
+  return /^\d{8,15}$/.test(found) ? `+${found}` : null
+}
+
+/** The provider's word for a quality; null for what is none. */
+export function qualityOf(word: string | null | undefined): QualityRating | null {
+  const known: Record<string, QualityRating> = {
+    GREEN: 'green',
+    YELLOW: 'yellow',
+    RED: 'red',
+    UNKNOWN: 'unknown',
+    NA: 'unknown',
+  }
+  return known[word ?? ''] ?? null
+}
+
+/** The provider's word for how a number stands; null for what is none. */
+export function numberStatusOf(word: string | null | undefined): NumberStatus | null {
+  const known: Record<string, NumberStatus> = {
+    CONNECTED: 'connected',
+    FLAGGED: 'flagged',
+    RESTRICTED: 'restricted',
+    RATE_LIMITED: 'restricted',
+    PENDING: 'pending',
+    UNVERIFIED: 'pending',
+    OFFLINE: 'offline',
+    DISCONNECTED: 'offline',
+    MIGRATED: 'offline',
+    DELETED: 'banned',
+    BANNED: 'banned',
+  }
+  return known[word ?? ''] ?? null
+}
+
+/** `TIER_2K` is `tier-2k`; one of 50 a day counts as the lowest we know. Null for what is none. */
+export function tierOf(word: string | null | undefined): string | null {
+  if (!word?.startsWith('TIER_')) return null
+  if (word === 'TIER_50' || word === 'TIER_NOT_SET') return 'tier-250'
+  const tier = word.toLowerCase().replace('_', '-')
+  return /^tier-(250|1k|2k|10k|100k|unlimited)$/.test(tier) ? tier : null
+}
+
+/** The provider's word for the review of a display name. */
+export function nameStatusOf(word: string): DisplayNameStatus {
+  if (word.startsWith('APPROVED') || word === 'AVAILABLE_WITHOUT_REVIEW') return 'approved'
+  return word === 'DECLINED' || word === 'REJECTED' || word === 'EXPIRED' ? 'declined' : 'pending'
+}
+
+/** For who writes a body: what is null is left out. */
+export const healthChangeOf = (data: Omit<NumberHealthData, 'account' | 'throughput'>): NumberChange => ({
+  field: fields.health,
+  value: {
+    display_phone_number: data.phone?.slice(1),
+    event: data.numberStatus === 'flagged' ? 'FLAGGED' : 'UPDATE',
+    ...(data.messagingLimitTier ? { current_limit: wordOf(data.messagingLimitTier) } : {}),
+    ...(data.qualityRating ? { quality_rating: wordOf(data.qualityRating) } : {}),
+    ...(data.numberStatus ? { status: wordOf(data.numberStatus) } : {}),
+  },
+})
+
+export const nameChangeOf = (data: Omit<NumberNameData, 'account'>): NumberChange => ({
+  field: fields.name,
+  value: {
+    display_phone_number: data.phone?.slice(1),
+    decision: wordOf(data.status),
+    requested_verified_name: data.displayName,
+  },
+})
+
+export const qrChangeOf = (data: QrSessionData): NumberChange => ({
+  field: fields.qr,
+  value: {
+    session_ref: data.sessionRef,
+    event: data.event,
+    phone_number_id: data.numberId,
+    phone: data.phone,
+    name: data.name,
+  },
+})
+
+const wordOf = (code: string): string => code.toUpperCase().replaceAll('-', '_')

@@ -1,0 +1,158 @@
+/** Phones linked by QR code at the sandbox's provider. */
+import type { RootDatabase } from '#db/database'
+import type { Clock } from '#runtime/clock'
+import { Refused } from '#runtime/ports/errors'
+import { randomSecret } from '#runtime/values/ids'
+import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
+import { qrChangeOf } from './number-hooks.ts'
+import type { NumberPort, QrSessionData } from './number-port.ts'
+import { codeStartsAt, qrCodes } from './qr-times.ts'
+import { answering } from './sandbox-mode.ts'
+
+export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'stopQr'> {
+  readonly #db: RootDatabase
+  readonly #clock: Clock
+  readonly #secret: string
+
+  constructor(options: { db: RootDatabase; clock: Clock; appSecret: string }) {
+    this.#db = options.db
+    this.#clock = options.clock
+    this.#secret = options.appSecret
+  }
+
+  startQr: NumberPort['startQr'] = (store) =>
+    answering(this.#db, store, async () => {
+      const sessionRef = randomSecret()
+      await this.#endCodes(store.id)
+      const session = { session_ref: sessionRef, phone: null, name: null, is_linked: false }
+      await this.#db
+        .insertInto('sandbox_qr_links')
+        .values({ store_id: store.id, ...session })
+        .onConflict((conflict) => conflict.column('store_id').doUpdateSet(session))
+        .execute()
+      const payload = await this.#addCode(store.id, sessionRef, 1, this.#clock.now())
+      return { sessionRef, payload }
+    })
+
+  refreshQr: NumberPort['refreshQr'] = (store, sessionRef) =>
+    answering(this.#db, store, async () => {
+      const codes = await this.#db
+        .selectFrom('sandbox_qr_codes')
+        .select(['sequence', 'lives_from'])
+        .where('store_id', '=', store.id)
+        .where('session_ref', '=', sessionRef)
+        .orderBy('sequence')
+        .execute()
+      const [first] = codes
+      if (!first || codes.length >= qrCodes) {
+        throw new Refused('session-over', 'The session has no further codes')
+      }
+      return { payload: await this.#addCode(store.id, sessionRef, codes.length + 1, first.lives_from) }
+    })
+
+  stopQr: NumberPort['stopQr'] = (store) =>
+    answering(this.#db, store, async () => {
+      await this.#endCodes(store.id)
+      await this.#db.deleteFrom('sandbox_qr_links').where('store_id', '=', store.id).execute()
+    })
+
+  /** Whether a code can be scanned now; null when there never was such a code. */
+  async find(payload: string): Promise<'alive' | 'dead' | null> {
+    const code = await this.#db
+      .selectFrom('sandbox_qr_codes')
+      .select(['lives_from', 'lives_until'])
+      .where('payload', '=', payload)
+      .executeTakeFirst()
+    if (!code) return null
+    const now = this.#clock.now()
+    return code.lives_from <= now && now < code.lives_until ? 'alive' : 'dead'
+  }
+
+  /** A phone (E.164) scans a code: what the provider tells of it; null when the code is dead. */
+  async scan(payload: string, phone: string, name: string | null): Promise<SignedHook | null> {
+    const now = this.#clock.now()
+    const link = await this.#db
+      .updateTable('sandbox_qr_links as l')
+      .from('sandbox_qr_codes as c')
+      .set({ phone, name, is_linked: true })
+      .whereRef('c.session_ref', '=', 'l.session_ref')
+      .where('c.payload', '=', payload)
+      .where('c.lives_from', '<=', now)
+      .where('c.lives_until', '>', now)
+      .where('l.is_linked', '=', false)
+      .returning(['l.store_id', 'l.session_ref'])
+      .executeTakeFirst()
+    if (!link) return null
+    await this.#endCodes(link.store_id)
+    return this.#told(link.store_id, link.session_ref, ['scanned', 'linked'], phone, name)
+  }
+
+  /** The linked phone loses its link, finds it again, or logs out; null when the store has none. */
+  async happen(storeId: string, event: 'lost' | 'back' | 'logout'): Promise<SignedHook | null> {
+    const link = await this.#db
+      .selectFrom('sandbox_qr_links')
+      .select('session_ref')
+      .where('store_id', '=', storeId)
+      .where('is_linked', '=', true)
+      .executeTakeFirst()
+    if (!link) return null
+    if (event === 'logout') {
+      await this.#db.deleteFrom('sandbox_qr_links').where('store_id', '=', storeId).execute()
+    }
+    return this.#told(storeId, link.session_ref, [event], null, null)
+  }
+
+  /** A phone that is linked without anybody scanning, for the demo and the tests. */
+  async put(storeId: string, sessionRef: string, phone: string): Promise<void> {
+    const link = { session_ref: sessionRef, phone, name: null, is_linked: true }
+    await this.#db
+      .insertInto('sandbox_qr_links')
+      .values({ store_id: storeId, ...link })
+      .onConflict((conflict) => conflict.column('store_id').doUpdateSet(link))
+      .execute()
+  }
+
+  #told(
+    storeId: string,
+    sessionRef: string,
+    events: readonly QrSessionData['event'][],
+    phone: string | null,
+    name: string | null,
+  ): SignedHook {
+    const numberId = `sandbox-${storeId}`
+    const changes = events.map((event) =>
+      qrChangeOf({ sessionRef, event, ...(event === 'linked' ? { numberId, phone, name } : nobody) }),
+    )
+    const at = timestampOf(this.#clock.now())
+    return signedChanges(this.#secret, `sandbox-account-${storeId}`, at, changes)
+  }
+
+  async #addCode(storeId: string, sessionRef: string, sequence: number, startedAt: Date): Promise<string> {
+    const payload = `${sequence}.${randomSecret()}`
+    const after = (ms: number): Date => new Date(startedAt.getTime() + ms)
+    await this.#db
+      .insertInto('sandbox_qr_codes')
+      .values({
+        payload,
+        store_id: storeId,
+        session_ref: sessionRef,
+        sequence,
+        lives_from: after(codeStartsAt(sequence)),
+        lives_until: after(codeStartsAt(sequence + 1)),
+      })
+      .execute()
+    return payload
+  }
+
+  async #endCodes(storeId: string): Promise<void> {
+    const now = this.#clock.now()
+    await this.#db
+      .updateTable('sandbox_qr_codes')
+      .set({ lives_until: now })
+      .where('store_id', '=', storeId)
+      .where('lives_until', '>', now)
+      .execute()
+  }
+}
+
+const nobody = { numberId: null, phone: null, name: null }

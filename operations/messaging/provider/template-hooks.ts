@@ -1,0 +1,208 @@
+/** Callbacks about templates, in the form of the WhatsApp Business Cloud API: read into events, and written. */
+
+import type { ProviderEvent } from '#runtime/ports/provider'
+import { z } from '#runtime/schema'
+import { isPlausible } from '#runtime/values/storable'
+import type {
+  TemplateCategoryData,
+  TemplateFlaggedData,
+  TemplateQualityData,
+  TemplateStatusData,
+} from './template-port.ts'
+
+const fields = {
+  status: 'message_template_status_update',
+  quality: 'message_template_quality_update',
+  category: 'template_category_update',
+} as const
+
+const subject = z.object({ message_template_id: z.union([z.string().min(1), z.number()]) })
+const statusShape = subject.extend({
+  event: z.string(),
+  reason: z.string().nullish(),
+  paused_until: z.string().nullish(),
+  disable_info: z
+    .object({ disable_date: z.union([z.string(), z.number()]) })
+    .partial()
+    .nullish(),
+  other_info: z.object({ title: z.string() }).partial().nullish(),
+})
+const qualityShape = subject.extend({ new_quality_score: z.string() })
+const categoryShape = subject.extend({
+  new_category: z.string(),
+  // Of a change that is still to come: then `new_category` is the one it has now.
+  correct_category: z.string().nullish(),
+  category_update_timestamp: z.union([z.string(), z.number()]).nullish(),
+})
+
+const statuses: Record<string, TemplateStatusData['status']> = {
+  APPROVED: 'approved',
+  REINSTATED: 'approved',
+  UNARCHIVED: 'approved',
+  UNLOCKED: 'approved',
+  REJECTED: 'rejected',
+  PENDING: 'pending',
+  IN_APPEAL: 'pending',
+  PAUSED: 'paused',
+  // Nothing leaves with it, and it cannot be changed.
+  LOCKED: 'paused',
+  DISABLED: 'disabled',
+  // For want of use; a month later it is deleted.
+  ARCHIVED: 'disabled',
+  DELETED: 'gone',
+  PENDING_DELETION: 'gone',
+}
+const qualities: Record<string, TemplateQualityData['quality']> = {
+  GREEN: 'green',
+  YELLOW: 'yellow',
+  RED: 'red',
+}
+const reasons = new Set([
+  'abusive-content',
+  'category-not-available',
+  'incorrect-category',
+  'invalid-format',
+  'promotional',
+  'scam',
+  'tag-content-mismatch',
+])
+const hourMs = 3_600_000
+
+/** The code of a provider's reason of rejection. */
+export function reasonOf(reason: string | null | undefined): string {
+  const code = (reason ?? '').toLowerCase().replaceAll('_', '-')
+  return reasons.has(code) ? code : 'other'
+}
+
+/** The event of a change about a template; null where the field is another, or the change cannot be read. */
+export function templateEvent(field: string, value: unknown, occurredAt: string): ProviderEvent | null {
+  const read = readChange(field, value, occurredAt)
+  if (!read) return null
+  const { kind, word, data } = read
+  return {
+    key: `${kind}:${data.providerId}:${word}:${occurredAt}`,
+    kind,
+    occurredAt,
+    // The store is that of the template: these changes name an account, not a number.
+    storeRef: null,
+    data,
+  }
+}
+
+function readChange(
+  field: string,
+  value: unknown,
+  occurredAt: string,
+): {
+  kind: string
+  word: string
+  data: TemplateStatusData | TemplateQualityData | TemplateCategoryData | TemplateFlaggedData
+} | null {
+  if (field === fields.status) {
+    const read = statusShape.safeParse(value)
+    if (read.success && read.data.event === 'FLAGGED') {
+      const { message_template_id: id, disable_info: info } = read.data
+      const data = { providerId: String(id), disabledAt: instantOf(info?.disable_date) }
+      return { kind: 'template-flagged', word: 'FLAGGED', data }
+    }
+    const status = read.success ? statuses[read.data.event] : undefined
+    if (!read.success || !status) return null
+    const { event, message_template_id: id, reason } = read.data
+    const data: TemplateStatusData = {
+      providerId: String(id),
+      status,
+      rejectionReason: status === 'rejected' ? reasonOf(reason) : null,
+      pausedUntil: status === 'paused' ? pauseEnd(read.data, occurredAt) : null,
+    }
+    return { kind: 'template-status', word: event, data }
+  }
+  if (field === fields.quality) {
+    const read = qualityShape.safeParse(value)
+    if (!read.success) return null
+    const { message_template_id: id, new_quality_score: score } = read.data
+    return {
+      kind: 'template-quality',
+      word: score,
+      data: { providerId: String(id), quality: qualities[score] ?? 'unknown' },
+    }
+  }
+  if (field === fields.category) {
+    const read = categoryShape.safeParse(value)
+    if (!read.success) return null
+    const { message_template_id: id, new_category: current, correct_category: correct } = read.data
+    const category = correct ?? current
+    const from = correct ? instantOf(read.data.category_update_timestamp) : null
+    return {
+      kind: 'template-category',
+      word: correct ? `${category}@${from ?? ''}` : category,
+      data: { providerId: String(id), category: category.toLowerCase(), isToCome: Boolean(correct), from },
+    }
+  }
+  return null
+}
+
+/** Seconds since 1970, or a date as it is written. */
+function instantOf(given: string | number | null | undefined): string | null {
+  if (given === null || given === undefined) return null
+  const seconds = Number(given)
+  const at = new Date(Number.isFinite(seconds) ? seconds * 1000 : given)
+  return isPlausible(at.getTime()) ? at.toISOString() : null
+}
+
+/** The network says which pause it is: the first lasts three hours, the second six. */
+function pauseEnd(change: z.infer<typeof statusShape>, occurredAt: string): string | null {
+  const told = change.paused_until ? new Date(change.paused_until) : null
+  if (told && isPlausible(told.getTime())) return told.toISOString()
+  const hours = { FIRST_PAUSE: 3, SECOND_PAUSE: 6 }[change.other_info?.title ?? '']
+  return hours ? new Date(Date.parse(occurredAt) + hours * hourMs).toISOString() : null
+}
+
+/** A change as it stands in a body, for who writes one. */
+export interface TemplateChange {
+  field: string
+  value: Record<string, unknown>
+}
+
+export const statusChangeOf = (
+  template: { providerId: string; name: string; language: string },
+  event: string,
+  more: { reason?: string | null; pausedUntil?: Date | null } = {},
+): TemplateChange => ({
+  field: fields.status,
+  value: {
+    event,
+    ...subjectOf(template),
+    reason: more.reason ? more.reason.toUpperCase().replaceAll('-', '_') : 'NONE',
+    ...(more.pausedUntil ? { paused_until: more.pausedUntil.toISOString() } : {}),
+  },
+})
+
+export const categoryChangeOf = (
+  template: { providerId: string; name: string; language: string },
+  category: string,
+): TemplateChange => ({
+  field: fields.category,
+  value: { ...subjectOf(template), new_category: category.toUpperCase() },
+})
+
+export const qualityChangeOf = (
+  template: { providerId: string; name: string; language: string },
+  quality: string,
+): TemplateChange => ({
+  field: fields.quality,
+  value: { ...subjectOf(template), new_quality_score: quality.toUpperCase() },
+})
+
+const subjectOf = ({
+  providerId,
+  name,
+  language,
+}: {
+  providerId: string
+  name: string
+  language: string
+}) => ({
+  message_template_id: providerId,
+  message_template_name: name,
+  message_template_language: language,
+})

@@ -1,0 +1,151 @@
+/** Calls to the Graph API: JSON both ways, a time-out each, its errors read. Nothing is tried a second time here. */
+import { Unavailable } from '#runtime/ports/errors'
+import { callFailure, type GraphError, sendFailure, type TokenOwner } from './errors.ts'
+import type { WhatsappOptions } from './options.ts'
+
+export interface GraphCall {
+  method?: 'GET' | 'POST' | 'DELETE'
+  /** Below the version, or a whole address. */
+  path: string
+  query?: Readonly<Record<string, string>>
+  token: string | null
+  body?: unknown
+}
+
+export class GraphFailure extends Error {
+  readonly graph: GraphError
+  constructor(graph: GraphError) {
+    super(`Graph API error ${graph.code}`)
+    this.graph = graph
+  }
+}
+
+/** Before anything was sent: no connection, or none that can be trusted. */
+const networkBefore = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+export class Graph {
+  readonly options: WhatsappOptions
+  readonly #sendMs: number
+  readonly #callMs: number
+
+  constructor(options: WhatsappOptions) {
+    this.options = options
+    this.#sendMs = options.sendTimeoutMs ?? 8_000
+    this.#callMs = options.callTimeoutMs ?? 15_000
+  }
+
+  /** A call whose failures are those of `../port.ts`, but for sends. */
+  async call(call: GraphCall): Promise<unknown> {
+    try {
+      return await this.ask(call)
+    } catch (error) {
+      throw this.failure(error, call.token)
+    }
+  }
+
+  /** What `ask` threw as a failure of `../port.ts`. `token`: of the call. */
+  failure(error: unknown, token: string | null): unknown {
+    return error instanceof GraphFailure ? callFailure(error.graph, this.#ownerOf(token)) : error
+  }
+
+  /** A message: also `Throttled` and `NumberLimit`. */
+  async send(call: GraphCall): Promise<unknown> {
+    try {
+      return await this.ask(call, this.#sendMs)
+    } catch (error) {
+      throw error instanceof GraphFailure ? sendFailure(error.graph, this.#ownerOf(call.token)) : error
+    }
+  }
+
+  #ownerOf(token: string | null): TokenOwner {
+    const { appId, appSecret, shared, assistant } = this.options
+    const own = [shared?.accessToken, assistant?.accessToken, `${appId}|${appSecret}`]
+    return token !== null && own.includes(token) ? 'operator' : 'merchant'
+  }
+
+  /** The same, with the API's own errors as `GraphFailure`. */
+  async ask(
+    { method = 'GET', path, query = {}, token, body }: GraphCall,
+    ms = this.#callMs,
+  ): Promise<unknown> {
+    const url = new URL(path.startsWith('http') ? path : `${this.options.graphUrl}/${path}`)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const { response, text } = await this.fetch(
+      url,
+      {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+      ms,
+    )
+    const answer = jsonOf(text)
+    if (response.ok && answer !== undefined) return answer
+    // Somebody in between spoke, or the answer was cut off: what was asked may be done.
+    if (response.ok) throw new Unavailable('unknown', 'The provider answered what is not JSON')
+    throw new GraphFailure(errorOf(response, answer))
+  }
+
+  /** The whole answer within `ms`; a connection that never came about took nothing. */
+  async fetch(url: URL, init: RequestInit, ms = this.#callMs): Promise<{ response: Response; text: string }> {
+    try {
+      const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ms) })
+      return { response, text: await response.text() }
+    } catch (error) {
+      throw lost(error)
+    }
+  }
+}
+
+/** A network failure, without the address, which can hold secrets. */
+export function lost(error: unknown): Unavailable {
+  const cause = (error as { cause?: { code?: string; syscall?: string } }).cause
+  const isBefore = networkBefore.has(cause?.code ?? '') || cause?.syscall === 'connect'
+  const accepted = isBefore ? 'no' : 'unknown'
+  return new Unavailable(accepted, `The provider did not answer (${cause?.code ?? (error as Error).name})`)
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+interface ErrorBody {
+  error?: {
+    code?: number
+    error_subcode?: number
+    message?: string
+    error_user_msg?: string
+    error_data?: { details?: string }
+  }
+}
+
+function errorOf(response: Response, answer: unknown): GraphError {
+  const error = (answer as ErrorBody | undefined)?.error
+  const seconds = Number(response.headers.get('retry-after'))
+  return {
+    status: response.status,
+    code: error?.code ?? -1,
+    subcode: error?.error_subcode ?? null,
+    message: error?.error_user_msg ?? error?.error_data?.details ?? error?.message ?? '',
+    retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+  }
+}

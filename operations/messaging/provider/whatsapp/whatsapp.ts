@@ -1,0 +1,136 @@
+/**
+ * The WhatsApp Business Cloud API. It knows no idempotency keys: a send whose answer is lost is never repeated, its key
+ * comes back with the callbacks.
+ */
+import { Refused } from '#runtime/ports/errors'
+import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
+import { isSigned, parseHookBody } from '../hook-body.ts'
+import type { MessagingPort } from '../port.ts'
+import { WhatsappCheck } from './check.ts'
+import { Graph } from './graph.ts'
+import { fetchMedia } from './media.ts'
+import { WhatsappNumbers } from './numbers.ts'
+import type { WhatsappCredentials, WhatsappOptions } from './options.ts'
+import { appPace, PhoneNumbers, standardPace } from './phone-numbers.ts'
+import { mediaContent, senderOf, sendMessage, sharedContent, templateContent, textContent } from './send.ts'
+import { WhatsappSignup } from './signup.ts'
+import { WhatsappTemplates } from './templates.ts'
+
+const sharedPerSecond = 10
+const paceKeptMs = 10 * 60_000
+
+const noQr = (): Refused => new Refused('no-qr', 'The provider links no phones by QR code')
+
+export class WhatsappMessaging implements MessagingPort {
+  readonly capabilities: MessagingPort['capabilities']
+  readonly assistant: MessagingPort['assistant']
+  readonly #graph: Graph
+  readonly #numbers: WhatsappNumbers
+  readonly #signup: WhatsappSignup
+  readonly #check: WhatsappCheck
+  readonly #templates: WhatsappTemplates
+  readonly #paces = new Map<string, { until: number; perSecond: Promise<number> }>()
+
+  constructor(options: WhatsappOptions) {
+    const { assistant, shared } = options
+    this.capabilities = { idempotentSend: false, qr: false, shared: shared !== null }
+    this.assistant = assistant && { numberId: assistant.numberId, phone: assistant.phone }
+    this.#graph = new Graph(options)
+    const numbers = new PhoneNumbers(this.#graph)
+    this.#numbers = new WhatsappNumbers(this.#graph, numbers)
+    this.#signup = new WhatsappSignup(this.#graph, numbers)
+    this.#check = new WhatsappCheck(this.#graph, numbers)
+    this.#templates = new WhatsappTemplates(this.#graph)
+  }
+
+  async startQr(): Promise<never> {
+    throw noQr()
+  }
+  async refreshQr(): Promise<never> {
+    throw noQr()
+  }
+  async stopQr(): Promise<void> {}
+
+  startOfficialSetup: MessagingPort['startOfficialSetup'] = (store, setup) =>
+    this.#signup.startOfficialSetup(store, setup)
+  finishOfficialSetup: MessagingPort['finishOfficialSetup'] = (store, setup) =>
+    this.#signup.finishOfficialSetup(store, setup)
+  officialState: MessagingPort['officialState'] = (store) => this.#numbers.officialState(store)
+  phoneHealth: MessagingPort['phoneHealth'] = (store) => this.#numbers.phoneHealth(store)
+  releaseOfficial: MessagingPort['releaseOfficial'] = (store) => this.#numbers.releaseOfficial(store)
+  check: MessagingPort['check'] = (store) => this.#check.check(store)
+  numberPin: MessagingPort['numberPin'] = (store) => this.#numbers.numberPin(store)
+  requestHistory: MessagingPort['requestHistory'] = (store) => this.#numbers.requestHistory(store)
+  joinShared: MessagingPort['joinShared'] = (store) => this.#numbers.joinShared(store)
+  leaveShared: MessagingPort['leaveShared'] = (store) => this.#numbers.leaveShared(store)
+
+  createTemplate: MessagingPort['createTemplate'] = (store, template) =>
+    this.#templates.createTemplate(store, template)
+  editTemplate: MessagingPort['editTemplate'] = (store, providerId, template) =>
+    this.#templates.editTemplate(store, providerId, template)
+  deleteTemplate: MessagingPort['deleteTemplate'] = (store, template) =>
+    this.#templates.deleteTemplate(store, template)
+  listTemplates: MessagingPort['listTemplates'] = (store, cursor) =>
+    this.#templates.listTemplates(store, cursor)
+
+  sendText: MessagingPort['sendText'] = async (store, message) => {
+    const { shared } = this.#graph.options
+    const content =
+      message.via === 'shared' && shared && !message.isWindowOpen
+        ? sharedContent(shared.template, message.text)
+        : textContent(message.text)
+    return sendMessage(this.#graph, store, message, content)
+  }
+
+  sendMedia: MessagingPort['sendMedia'] = async (store, message) =>
+    sendMessage(this.#graph, store, message, mediaContent(message.media, message.text))
+
+  sendTemplate: MessagingPort['sendTemplate'] = async (store, message) =>
+    sendMessage(this.#graph, store, message, templateContent(message))
+
+  /** The official number's as the provider says, which is asked every ten minutes. */
+  sendLimits: MessagingPort['sendLimits'] = async (store, via) => {
+    if (via !== 'official') return { perSecond: sharedPerSecond, perDay: null }
+    return { perSecond: await this.#paceOf(store), perDay: null }
+  }
+
+  #paceOf(store: ProviderStore): Promise<number> {
+    const { numberId, isOnApp } = (store.credentials ?? {}) as Partial<WhatsappCredentials>
+    const usual = isOnApp ? appPace : standardPace
+    if (!numberId) return Promise.resolve(usual)
+    const known = this.#paces.get(numberId)
+    if (known && performance.now() < known.until) return known.perSecond
+    const perSecond = this.phoneHealth(store).then(
+      ({ throughput }) => throughput,
+      () => usual,
+    )
+    this.#paces.set(numberId, { until: performance.now() + paceKeptMs, perSecond })
+    return perSecond
+  }
+
+  markRead: MessagingPort['markRead'] = async (store, { providerMessageId }) => {
+    const { numberId, accessToken } = senderOf(this.#graph, store, 'official')
+    await this.#graph.call({
+      method: 'POST',
+      path: `${numberId}/messages`,
+      token: accessToken,
+      body: { messaging_product: 'whatsapp', status: 'read', message_id: providerMessageId },
+    })
+  }
+
+  fetchMedia: MessagingPort['fetchMedia'] = async (store, { mediaId }) =>
+    fetchMedia(this.#graph, senderOf(this.#graph, store, 'official').accessToken, mediaId)
+
+  /** The Cloud API tells by callbacks alone. */
+  async history(): Promise<{ supported: boolean; events: ProviderEvent[]; next: string | null }> {
+    return { supported: false, events: [], next: null }
+  }
+
+  verifySignature(headers: Headers, rawBody: Uint8Array): boolean {
+    return isSigned(this.#graph.options.appSecret, headers, rawBody)
+  }
+
+  parseEvents(rawBody: Uint8Array): ProviderEvent[] {
+    return parseHookBody(rawBody)
+  }
+}

@@ -1,0 +1,43 @@
+/** Collections, custom and automatic ones: Shopify's categories. They have no parents and no order: by name. */
+
+import { afterOf, pagesOf } from '#runtime/ports/pages'
+import type { ProviderStore } from '#runtime/ports/provider'
+import type { Category } from '../port.ts'
+import type { ShopifyClient } from './http/client.ts'
+import { plainId } from './http/ids.ts'
+
+const document = `query Collections($after: String) {
+  shop { primaryDomain { host } }
+  collections(first: 250, after: $after, sortKey: TITLE) {
+    nodes { id title handle productsCount { count } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`
+
+interface Answer {
+  shop: { primaryDomain: { host: string } }
+  collections: {
+    nodes: { id: string; title: string; handle: string; productsCount: { count: number } | null }[]
+    pageInfo: { hasNextPage: boolean; endCursor: string | null }
+  }
+}
+
+export async function listCategories(client: ShopifyClient, store: ProviderStore): Promise<Category[]> {
+  const categories: Category[] = []
+  const read = (after: string | null) => client.graph<Answer>(store, document, { after })
+  for await (const { shop, collections } of pagesOf(read, (page) => afterOf(page.collections.pageInfo))) {
+    for (const { id, title, handle, productsCount } of collections.nodes) {
+      categories.push({
+        id: plainId(id),
+        name: title,
+        parentId: null,
+        path: title,
+        handle,
+        url: `https://${shop.primaryDomain.host}/collections/${handle}`,
+        productCount: productsCount?.count ?? 0,
+        position: categories.length + 1,
+      })
+    }
+  }
+  return categories
+}

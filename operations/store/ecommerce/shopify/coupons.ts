@@ -1,0 +1,152 @@
+/** Coupons: discount codes, which Shopify keeps unique in any case of letters. */
+
+import type { Clock } from '#runtime/clock'
+import { Unavailable } from '#runtime/ports/errors'
+import type { ProviderStore } from '#runtime/ports/provider'
+import { toCents, toMoney } from '#runtime/values/money'
+import type { CouponSpec, CouponTerms } from '../port.ts'
+import { requireNoErrors, type UserError } from './http/answers.ts'
+import type { ShopifyClient } from './http/client.ts'
+import { plainId } from './http/ids.ts'
+
+const minimum = `minimumRequirement {
+  __typename ... on DiscountMinimumSubtotal { greaterThanOrEqualToSubtotal { amount } }
+}`
+const findDocument = `query CouponByCode($code: String!) {
+  codeDiscountNodeByCode(code: $code) {
+    id
+    codeDiscount {
+      __typename
+      ... on DiscountCodeBasic {
+        endsAt usageLimit ${minimum}
+        customerGets {
+          items { __typename }
+          value { __typename ... on DiscountPercentage { percentage } ... on DiscountAmount { amount { amount } } }
+        }
+      }
+      ... on DiscountCodeFreeShipping { endsAt usageLimit ${minimum} }
+    }
+  }
+}`
+
+interface Found {
+  id: string
+  codeDiscount: {
+    __typename: string
+    endsAt?: string | null
+    usageLimit?: number | null
+    minimumRequirement?: { __typename: string; greaterThanOrEqualToSubtotal?: { amount: string } } | null
+    customerGets?: {
+      items: { __typename: string }
+      value: { __typename: string; percentage?: number; amount?: { amount: string } }
+    }
+  }
+}
+
+/** Null: a discount that a coupon of ours cannot be, such as one of some products or from so many items on. */
+function termsOf({ codeDiscount: found }: Found): CouponTerms | null {
+  const { minimumRequirement: least } = found
+  if (least && least.__typename !== 'DiscountMinimumSubtotal') return null
+  const common = {
+    minimumAmount: least?.greaterThanOrEqualToSubtotal
+      ? money(least.greaterThanOrEqualToSubtotal.amount)
+      : null,
+    usageLimit: found.usageLimit ?? null,
+    endsAt: found.endsAt ? new Date(found.endsAt).toISOString() : null,
+  }
+  if (found.__typename === 'DiscountCodeFreeShipping') {
+    return { ...common, type: 'free-shipping', value: null }
+  }
+  const gets = found.customerGets
+  if (gets?.items.__typename !== 'AllDiscountItems') return null
+  const { percentage, amount } = gets.value
+  if (percentage !== undefined) {
+    return { ...common, type: 'percentage', value: (Math.round(percentage * 1e6) / 1e4).toFixed(2) }
+  }
+  return amount === undefined ? null : { ...common, type: 'amount', value: money(amount.amount) }
+}
+
+const money = (amount: string): string => toMoney(toCents(amount))
+
+const basicDocument = `mutation CreateCoupon($coupon: DiscountCodeBasicInput!) {
+  made: discountCodeBasicCreate(basicCodeDiscount: $coupon) {
+    codeDiscountNode { id }
+    userErrors { field code message }
+  }
+}`
+const shippingDocument = `mutation CreateShippingCoupon($coupon: DiscountCodeFreeShippingInput!) {
+  made: discountCodeFreeShippingCreate(freeShippingCodeDiscount: $coupon) {
+    codeDiscountNode { id }
+    userErrors { field code message }
+  }
+}`
+
+interface Made {
+  made: { codeDiscountNode: { id: string } | null; userErrors: UserError[] }
+}
+
+/** A code that exists is left as it is, also one that an unanswered call of before has made. */
+export async function ensureCoupon(
+  client: ShopifyClient,
+  store: ProviderStore,
+  coupon: CouponSpec,
+  clock: Clock,
+): Promise<{ id: string; terms: CouponTerms | null }> {
+  const find = async () => {
+    const { codeDiscountNodeByCode: known } = await client.graph<{ codeDiscountNodeByCode: Found | null }>(
+      store,
+      findDocument,
+      { code: coupon.code },
+    )
+    return known && { id: plainId(known.id), terms: termsOf(known) }
+  }
+  const known = await find()
+  if (known) return known
+  try {
+    const document = coupon.type === 'free-shipping' ? shippingDocument : basicDocument
+    const { made } = await client.graph<Made>(store, document, { coupon: couponInput(coupon, clock.now()) })
+    if (made.codeDiscountNode) {
+      const { code: _code, ...terms } = coupon
+      return { id: plainId(made.codeDiscountNode.id), terms }
+    }
+    // Somebody was faster.
+    const other = made.userErrors.some(({ code }) => code === 'TAKEN') ? await find() : null
+    if (other) return other
+    requireNoErrors(made.userErrors)
+    throw new Unavailable('unknown', 'Shopify did not say whether it made the coupon')
+  } catch (error) {
+    if (!(error instanceof Unavailable) || error.accepted === 'no') throw error
+    const late = await find()
+    if (late) return late
+    throw error
+  }
+}
+
+/** Pure. A coupon goes with promotions that take coupons, and with no other coupon. */
+export function couponInput(coupon: CouponSpec, now: Date) {
+  const { code, type, value, minimumAmount, usageLimit, endsAt } = coupon
+  return {
+    title: code,
+    code,
+    startsAt: now.toISOString(),
+    endsAt,
+    usageLimit,
+    appliesOncePerCustomer: false,
+    context: { all: 'ALL' },
+    combinesWith: { productDiscounts: true, orderDiscounts: false, shippingDiscounts: false },
+    ...(minimumAmount === null
+      ? {}
+      : { minimumRequirement: { subtotal: { greaterThanOrEqualToSubtotal: minimumAmount } } }),
+    ...(type === 'free-shipping'
+      ? { destination: { all: true } }
+      : {
+          customerGets: {
+            items: { all: true },
+            value:
+              type === 'percentage'
+                ? { percentage: Number(value) / 100 }
+                : { discountAmount: { amount: value, appliesOnEachItem: false } },
+          },
+        }),
+  }
+}

@@ -1,0 +1,144 @@
+/** Products by id: their content by REST, fifty at once; their collections, which REST does not tell, by GraphQL. */
+
+import { afterOf, pagesOf } from '#runtime/ports/pages'
+import type { ProviderStore } from '#runtime/ports/provider'
+import type { Product, ProductVariant } from '../port.ts'
+import type { ShopifyClient } from './http/client.ts'
+import { gidOf, isPlainId, plainId } from './http/ids.ts'
+import { type GraphVariant, graphVariantOf, productOf, type RestProduct } from './product-map.ts'
+
+const atOnce = 50
+/** REST gives no more variants of one product. */
+export const restVariantsAtMost = 100
+
+interface Connection<T> {
+  nodes: T[]
+  pageInfo: { hasNextPage: boolean; endCursor: string | null }
+}
+type Collections = Connection<{ id: string; title: string }>
+
+interface Facts {
+  shop: { currencyCode: string; primaryDomain: { host: string } }
+  nodes: ({ id: string; collections: Collections } | null)[]
+}
+
+const factsDocument = `query ProductFacts($ids: [ID!]!) {
+  shop { currencyCode primaryDomain { host } }
+  nodes(ids: $ids) {
+    ... on Product { id collections(first: 10) { nodes { id title } pageInfo { hasNextPage endCursor } } }
+  }
+}`
+
+/** In the order asked; those that do not exist are left out. */
+export async function getProducts(
+  client: ShopifyClient,
+  store: ProviderStore,
+  ids: readonly string[],
+): Promise<Product[]> {
+  const known = [...new Set(ids)].filter(isPlainId)
+  const found = new Map<string, Product>()
+  for (let i = 0; i < known.length; i += atOnce) {
+    for (const product of await fewProducts(client, store, known.slice(i, i + atOnce))) {
+      found.set(product.id, product)
+    }
+  }
+  return known.flatMap((id) => found.get(id) ?? [])
+}
+
+async function fewProducts(
+  client: ShopifyClient,
+  store: ProviderStore,
+  ids: readonly string[],
+): Promise<Product[]> {
+  const [products, facts] = await Promise.all([
+    restProducts(client, store, ids),
+    client.graph<Facts>(store, factsDocument, { ids: ids.map((id) => gidOf('Product', id)) }),
+  ])
+  const { currencyCode: currency, primaryDomain } = facts.shop
+  const collections = new Map(
+    facts.nodes.flatMap((node) => (node ? [[plainId(node.id), node] as const] : [])),
+  )
+  const made: Product[] = []
+  for (const product of products) {
+    const first = collections.get(String(product.id))?.collections
+    const categories = first ? await allCollections(client, store, String(product.id), first) : []
+    const isCut = product.variants.length >= restVariantsAtMost
+    const variants = isCut ? { variants: await allVariants(client, store, product) } : {}
+    made.push(productOf(product, { currency, domain: primaryDomain.host, categories, ...variants }))
+  }
+  return made
+}
+
+/** At most 250 at once. `fields`: those alone. */
+export async function restProducts(
+  client: ShopifyClient,
+  store: ProviderStore,
+  ids: readonly string[],
+  fields?: string,
+): Promise<RestProduct[]> {
+  const { body } = await client.rest<{ products: RestProduct[] }>(store, {
+    path: 'products.json',
+    query: { ids: ids.join(','), limit: 250, ...(fields ? { fields } : {}) },
+  })
+  return body.products
+}
+
+const moreCollections = `query MoreCollections($id: ID!, $after: String) {
+  product(id: $id) {
+    collections(first: 250, after: $after) { nodes { id title } pageInfo { hasNextPage endCursor } }
+  }
+}`
+
+async function allCollections(
+  client: ShopifyClient,
+  store: ProviderStore,
+  id: string,
+  first: Collections,
+): Promise<Product['categories']> {
+  const nodes = [...first.nodes]
+  const read = async (after: string | null): Promise<Collections | null> => {
+    const variables = { id: gidOf('Product', id), after }
+    const { product } = await client.graph<{ product: { collections: Collections } | null }>(
+      store,
+      moreCollections,
+      variables,
+    )
+    return product?.collections ?? null
+  }
+  const after = afterOf(first.pageInfo)
+  if (after !== null) {
+    for await (const page of pagesOf(read, (page) => page && afterOf(page.pageInfo), after)) {
+      nodes.push(...(page?.nodes ?? []))
+    }
+  }
+  return nodes.map((node) => ({ id: plainId(node.id), name: node.title }))
+}
+
+const variantsDocument = `query Variants($query: String!, $after: String) {
+  productVariants(first: 100, after: $after, query: $query, sortKey: POSITION) {
+    nodes {
+      id title sku price compareAtPrice inventoryQuantity inventoryPolicy
+      inventoryItem { tracked }
+      selectedOptions { name value }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`
+
+/** The variants of a product that has more than REST gives. */
+export async function allVariants(
+  client: ShopifyClient,
+  store: ProviderStore,
+  { id, title }: Pick<RestProduct, 'id' | 'title'>,
+): Promise<ProductVariant[]> {
+  const variants: ProductVariant[] = []
+  const read = (after: string | null) =>
+    client.graph<{ productVariants: Connection<GraphVariant> }>(store, variantsDocument, {
+      query: `product_id:${id}`,
+      after,
+    })
+  for await (const { productVariants } of pagesOf(read, (page) => afterOf(page.productVariants.pageInfo))) {
+    variants.push(...productVariants.nodes.map((node) => graphVariantOf(title, node)))
+  }
+  return variants
+}

@@ -1,0 +1,129 @@
+/** Requests to Mercado Pago's REST API: a time-out on each, retries where they are safe, its errors in our words. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { cut } from '#runtime/values/cut'
+
+export interface HttpOptions {
+  /** `https://api.mercadopago.com` */
+  endpoint: string
+  accessToken: string
+  timeoutMs?: number
+  /** Before the first retry; doubles. */
+  retryDelayMs?: number
+}
+
+export interface ProviderRequest {
+  method: 'GET' | 'POST' | 'PUT'
+  path: string
+  body?: unknown
+  idempotencyKey?: string
+  /** Doing it twice is doing it once. Default: of GET and PUT. */
+  isRepeatable?: boolean
+}
+
+const retries = 2
+/** Failures after which nothing can have changed: nobody was reached. */
+const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+/** Asks the provider; answers its JSON. Throws `Refused`, `Throttled` and `Unavailable`, none with the token in it. */
+export class MercadoPagoHttp {
+  readonly #options: Required<HttpOptions>
+
+  constructor(options: HttpOptions) {
+    this.#options = { timeoutMs: 10_000, retryDelayMs: 250, ...options }
+  }
+
+  async ask(request: ProviderRequest): Promise<unknown> {
+    const isRepeatable = request.isRepeatable ?? request.method !== 'POST'
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#once(request)
+      } catch (error) {
+        if (!(error instanceof Unavailable) || error instanceof AccessLost) throw error
+        if (!isRepeatable || attempt === retries) throw error
+        await wait(this.#options.retryDelayMs * 2 ** attempt)
+      }
+    }
+  }
+
+  async #once({ method, path, body, idempotencyKey }: ProviderRequest): Promise<unknown> {
+    const { endpoint, accessToken, timeoutMs } = this.#options
+    const isRead = method === 'GET'
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(endpoint + path, {
+        method,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${accessToken}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'x-idempotency-key': idempotencyKey }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      text = await response.text()
+    } catch (error) {
+      throw new Unavailable(isRead || wasUnreached(error) ? 'no' : 'unknown', undefined, { cause: error })
+    }
+    if (response.ok) return jsonOf(text, isRead)
+    throw failureOf(response, text, isRead)
+  }
+}
+
+function failureOf(response: Response, text: string, isRead: boolean): Error {
+  const { status } = response
+  if (status === 401 || status === 403) {
+    return new AccessLost(
+      'billing-key-refused',
+      `The payment provider does not take our credentials (${status})`,
+      'The operator of this server must put the access token of the application at Mercado Pago in BILLING_URL',
+    )
+  }
+  if (status === 404) return new Refused('not-found', 'The payment provider knows no such object')
+  if (status === 429) return new Throttled(retryAfterMs(response.headers.get('retry-after')))
+  if (status === 408 || status >= 500) {
+    return new Unavailable(isRead ? 'no' : 'unknown', `The provider answered ${status}`)
+  }
+  const { error, message } = errorOf(text)
+  const code = error?.toLowerCase().replace(/[^a-z0-9]+/g, '-') || 'refused'
+  const why = message ? `: ${cut(message.replace(/\s+/g, ' '), 200)}` : ''
+  return new Refused(code, `The payment provider refused this${why}`)
+}
+
+function wasUnreached(error: unknown): boolean {
+  const cause = (error as { cause?: { code?: unknown } }).cause
+  return typeof cause?.code === 'string' && unreached.has(cause.code)
+}
+
+/** Seconds or a date; a second where it says nothing that can be read. */
+function retryAfterMs(header: string | null): number {
+  const seconds = Number(header)
+  if (header !== null && Number.isFinite(seconds) && seconds > 0) return seconds * 1000
+  return 1000
+}
+
+function jsonOf(text: string, isRead: boolean): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Unavailable(isRead ? 'no' : 'unknown', 'The provider answered what is not JSON', {
+      cause: error,
+    })
+  }
+}
+
+function errorOf(text: string): { error?: string; message?: string } {
+  try {
+    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown }
+    return {
+      ...(typeof error === 'string' ? { error } : {}),
+      ...(typeof message === 'string' ? { message } : {}),
+    }
+  } catch {
+    // An error page of something in between: its status says all there is to say.
+    return {}
+  }
+}

@@ -1,0 +1,389 @@
+/**
+ * Mercado Pago's subscriptions ("preapprovals") over their REST API.
+ *
+ * What their API cannot do, and so the capabilities deny: charge a saved card off schedule (that takes a token of the
+ * card's security code), let a payer change the card on a page of theirs (a new card is a token that a page of the
+ * merchant's own must make in the browser), and charge something now for a subscription that begins later. A subscription has one amount: a checkout with another first amount is made
+ * over the first, and updated once it is paid. They have no coupons for subscriptions: those are a file of the server.
+ */
+import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import type { Finding } from '#runtime/ports/provider'
+import { type Charge, eventsOfSubscription, referenceOf, referenceText } from './mercado-pago-events.ts'
+import { readNotification } from './mercado-pago-hook.ts'
+import { type HttpOptions, MercadoPagoHttp } from './mercado-pago-http.ts'
+import {
+  type AuthorizedPayment,
+  agreementOf,
+  anyPreapproval,
+  authorizedPayment,
+  authorizedPayments,
+  cardOf,
+  objectOf,
+  type Payment,
+  type Preapproval,
+  pageOf,
+  payment,
+  paymentOf,
+  preapproval,
+  provider,
+  type Seller,
+  seller,
+  statusOf,
+} from './mercado-pago-objects.ts'
+import type { Agreement, BillingEvent, BillingPort, CardSummary, CheckoutRequest, Coupon } from './port.ts'
+import { monthsOf, reasonOf } from './reason.ts'
+
+const checkoutLastsMs = 24 * 3_600_000
+const pageSize = 50
+const longAgo = new Date(0)
+
+export class MercadoPagoBilling implements BillingPort {
+  readonly capabilities = { chargeNow: false, cardUpdate: false, pause: true, startsLater: false }
+  readonly #http: MercadoPagoHttp
+  readonly #clock: { now(): Date }
+  readonly #webhookSecret: string
+  readonly #findCoupon: (code: string) => Coupon | null
+  readonly #publicUrl: string | undefined
+
+  constructor(options: {
+    http: HttpOptions
+    webhookSecret: string
+    clock: { now(): Date }
+    findCoupon: (code: string) => Coupon | null
+    /** Of this server, for the check. */
+    publicUrl?: string
+  }) {
+    this.#publicUrl = options.publicUrl
+    this.#http = new MercadoPagoHttp(options.http)
+    this.#clock = options.clock
+    this.#webhookSecret = options.webhookSecret
+    this.#findCoupon = options.findCoupon
+  }
+
+  async createCheckout(q: CheckoutRequest): ReturnType<BillingPort['createCheckout']> {
+    const isFree = Number(q.firstAmount) === 0
+    if (q.startsAt !== undefined && !isFree) {
+      throw new Refused(
+        'unsupported-start',
+        'The payment provider cannot charge something now and begin the subscription on a later day',
+      )
+    }
+    const startsAt = q.startsAt ?? (isFree ? oneCycleFrom(this.#clock.now(), monthsOf(q.billingCycle)) : null)
+    const answer = await this.#http.ask({
+      method: 'POST',
+      path: '/preapproval',
+      idempotencyKey: q.idempotencyKey,
+      body: {
+        reason: reasonOf(q),
+        external_reference: referenceText({ ...q, isDeferred: startsAt !== null }),
+        payer_email: q.payerEmail,
+        back_url: returnUrlOf(q.returnUrl),
+        status: 'pending',
+        auto_recurring: {
+          frequency: monthsOf(q.billingCycle),
+          frequency_type: 'months',
+          transaction_amount: Number(isFree ? q.amount : q.firstAmount),
+          currency_id: q.currency,
+          ...(startsAt === null ? {} : { start_date: new Date(startsAt).toISOString() }),
+        },
+      },
+    })
+    const made = objectOf(preapproval, answer)
+    if (!made.init_point) throw new Refused('no-checkout', 'The payment provider gave no page to pay on')
+    const expiresAt = new Date(this.#clock.now().getTime() + checkoutLastsMs)
+    return { providerCheckoutId: made.id, url: pageOf(made.init_point), expiresAt }
+  }
+
+  /** Of a checkout that was paid nothing is taken back. */
+  async cancelCheckout(id: string): Promise<void> {
+    const found = await this.#preapproval(id)
+    if (found.status === 'cancelled') return
+    if (found.status !== 'pending') {
+      const events = eventsOfSubscription(found, await this.#charges(id, longAgo))
+      if (events.some(({ data }) => data.outcome === 'approved')) return
+    }
+    await this.#setStatus(id, 'cancelled')
+  }
+
+  checkoutOfReturn = (query: URLSearchParams): string | null => {
+    const id = query.get('preapproval_id')
+    return id && /^\w{1,64}$/.test(id) ? id : null
+  }
+
+  eventsOf = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> => this.#told(id, since, null)
+
+  async #told(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
+    const path = `/preapproval/${encodeURIComponent(id)}`
+    const answer = await this.#unlessOthers(() => this.#http.ask({ method: 'GET', path }))
+    if (answer === null || !referenceOf(objectOf(anyPreapproval, answer).external_reference)) return []
+    const found = objectOf(preapproval, answer)
+    const events = eventsOfSubscription(found, await this.#charges(id, since, invoice))
+    return events.filter((event) => event.occurredAt >= since.toISOString())
+  }
+
+  async getAgreement(id: string): Promise<Agreement> {
+    const found = await this.#preapproval(id)
+    return agreementOf(found, found.status === 'pending' ? null : await this.#lastCard(id))
+  }
+
+  /** Their API wants the currency with an amount. */
+  async updateAgreement(
+    id: string,
+    q: { amount: string; reason: string; idempotencyKey: string },
+  ): Promise<Agreement> {
+    const { auto_recurring: before } = await this.#preapproval(id)
+    const answer = await this.#http.ask({
+      method: 'PUT',
+      path: `/preapproval/${encodeURIComponent(id)}`,
+      idempotencyKey: q.idempotencyKey,
+      body: {
+        reason: q.reason,
+        auto_recurring: { transaction_amount: Number(q.amount), currency_id: before.currency_id },
+      },
+    })
+    return agreementOf(objectOf(preapproval, answer), null)
+  }
+
+  async pauseAgreement(id: string): Promise<void> {
+    const { status } = await this.#preapproval(id)
+    if (status !== 'paused') await this.#setStatus(id, 'paused')
+  }
+
+  async cancelAgreement(id: string): Promise<void> {
+    const { status } = await this.#preapproval(id)
+    if (status !== 'cancelled') await this.#setStatus(id, 'cancelled')
+  }
+
+  chargeNow: BillingPort['chargeNow'] = async () => {
+    throw new Refused('unsupported', 'This payment provider cannot charge a saved card off schedule')
+  }
+
+  createCardUpdate: BillingPort['createCardUpdate'] = async () => {
+    throw new Refused('unsupported', 'This payment provider has no page to change the card on')
+  }
+
+  listPayments: BillingPort['listPayments'] = async (id, { since }) => {
+    const { external_reference: external } = await this.#preapproval(id)
+    const reference = referenceOf(external)
+    const charges = await this.#charges(id, since)
+    return charges
+      .map(({ payment: each, invoice, isFirst }) =>
+        paymentOf(each, invoice, isFirst && reference && !reference.isDeferred ? reference.checkoutId : null),
+      )
+      .filter((each) => each.updatedAt >= since.toISOString())
+  }
+
+  async refund(paymentId: string, { idempotencyKey }: { idempotencyKey: string }): Promise<void> {
+    const path = `/v1/payments/${encodeURIComponent(paymentId)}`
+    const found = objectOf(payment, await this.#http.ask({ method: 'GET', path }))
+    const status = statusOf(found)
+    if (status === 'refunded') return
+    // Disputed, or looked into: it may be given back once that is decided.
+    if (status === 'pending') throw new Refused('not-refundable-yet', 'The payment is not decided')
+    if (status !== 'approved') throw new Refused('not-refundable', `The payment is ${status}`)
+    await this.#http.ask({
+      method: 'POST',
+      path: `${path}/refunds`,
+      body: {},
+      idempotencyKey,
+      isRepeatable: true,
+    })
+  }
+
+  findCoupon = async (code: string): Promise<Coupon | null> => this.#findCoupon(code)
+
+  /** A notification names an object: what holds is asked for, of the whole subscription, so that none is missed. */
+  async parseWebhook(headers: Headers, rawBody: Uint8Array): Promise<BillingEvent[]> {
+    const { type, id, since } = readNotification(this.#webhookSecret, headers, rawBody)
+    const named = await this.#named(type, id)
+    return named === null ? [] : this.#told(named.subscription, since ?? longAgo, named.invoice)
+  }
+
+  async #named(type: string, id: string): Promise<{ subscription: string; invoice: string | null } | null> {
+    const of = ({ id: invoice, preapproval_id: subscription }: AuthorizedPayment) => ({
+      subscription,
+      invoice,
+    })
+    const find = async () => {
+      if (type === 'subscription_preapproval') {
+        await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
+        return { subscription: id, invoice: null }
+      }
+      if (type === 'subscription_authorized_payment') {
+        const answer = await this.#http.ask({ method: 'GET', path: `/authorized_payments/${id}` })
+        return of(objectOf(authorizedPayment, answer))
+      }
+      if (type !== 'payment') return null
+      const [invoice] = await this.#invoices(`payment_id=${id}`)
+      return invoice ? of(invoice) : null
+    }
+    try {
+      return await this.#unlessOthers(find)
+    } catch (error) {
+      // Something of another seller's, or the test notification of their panel: none of ours.
+      if (error instanceof Refused && error.code === 'not-found') return null
+      throw error
+    }
+  }
+
+  /** Null of another seller's object: it is answered as if our key were wrong, which it is not if we are told who we are. */
+  async #unlessOthers<T>(ask: () => Promise<T>): Promise<T | null> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof AccessLost)) throw error
+      await this.#seller()
+      return null
+    }
+  }
+
+  async #seller(): Promise<Seller> {
+    return objectOf(seller, await this.#http.ask({ method: 'GET', path: '/users/me' }))
+  }
+
+  async check(): Promise<Finding[]> {
+    const findings = [this.#checkedAddress()]
+    try {
+      const { email, site_id: site, tags } = await this.#seller()
+      const isTest = tags?.includes('test_user') ?? false
+      findings.push(
+        {
+          code: 'access',
+          isFine: true,
+          message: `Mercado Pago takes the access token of ${email ?? 'the seller'}`,
+        },
+        site === 'MLB'
+          ? { code: 'country', isFine: true, message: 'The account is of Brazil, and charges BRL' }
+          : {
+              code: 'country',
+              isFine: false,
+              message: `The account is of ${site ?? 'no country that is told'}, and charges its own currency alone`,
+              remedy: 'Use an account of Brazil: plans are charged in BRL, or USD, which no account charges',
+            },
+        isTest
+          ? {
+              code: 'seller',
+              isFine: false,
+              message: 'The access token is of a test user: only test users can pay',
+              remedy: 'Put the production credentials of the application in BILLING_URL',
+            }
+          : { code: 'seller', isFine: true, message: 'The account is a real one' },
+        {
+          code: 'notifications',
+          isFine: true,
+          message:
+            'Not asked: Mercado Pago tells nobody which notifications are on. They must be payment, subscription_preapproval and subscription_authorized_payment',
+        },
+      )
+    } catch (error) {
+      if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused))
+        throw error
+      const isLost = error instanceof AccessLost
+      findings.push({
+        code: isLost ? error.code : 'access',
+        isFine: false,
+        message: error.message,
+        remedy: isLost ? error.remedy : 'Try again later',
+      })
+    }
+    return findings
+  }
+
+  #checkedAddress(): Finding {
+    return this.#publicUrl === undefined || this.#publicUrl.startsWith('https://')
+      ? { code: 'address', isFine: true, message: 'Payers and notifications come back by https' }
+      : {
+          code: 'address',
+          isFine: false,
+          message: `${this.#publicUrl} is no https address: payers come back to it, and notifications arrive there`,
+          remedy: 'Set PUBLIC_URL to the https address of this server',
+        }
+  }
+
+  async #preapproval(id: string): Promise<Preapproval> {
+    const path = `/preapproval/${encodeURIComponent(id)}`
+    return objectOf(preapproval, await this.#http.ask({ method: 'GET', path }))
+  }
+
+  async #setStatus(id: string, status: 'paused' | 'cancelled'): Promise<void> {
+    await this.#http.ask({ method: 'PUT', path: `/preapproval/${encodeURIComponent(id)}`, body: { status } })
+  }
+
+  /**
+   * The payments of a subscription's invoices that changed since, oldest first; `named`: of this invoice in any case,
+   * since a payment that goes back leaves its invoice as it was.
+   */
+  async #charges(id: string, since: Date, named: string | null = null): Promise<Charge[]> {
+    const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
+    const charges: Charge[] = []
+    for (const [index, invoice] of invoices.entries()) {
+      const changedAt = invoice.last_modified ?? invoice.date_created
+      const paymentId = invoice.payment?.id
+      if (!paymentId || (changedAt < since.toISOString() && invoice.id !== named)) continue
+      charges.push({ invoice, payment: await this.#payment(paymentId), isFirst: index === 0 })
+    }
+    return charges
+  }
+
+  /** Their subscription does not tell the card; its latest payment does. */
+  async #lastCard(id: string): Promise<CardSummary | null> {
+    const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
+    const paymentId = invoices.findLast((invoice) => invoice.payment?.id)?.payment?.id
+    return paymentId ? cardOf(await this.#payment(paymentId)) : null
+  }
+
+  async #payment(id: string): Promise<Payment> {
+    const path = `/v1/payments/${encodeURIComponent(id)}`
+    return objectOf(payment, await this.#http.ask({ method: 'GET', path }))
+  }
+
+  async #invoices(filter: string): Promise<AuthorizedPayment[]> {
+    const found: AuthorizedPayment[] = []
+    for (;;) {
+      const path = `/authorized_payments/search?${filter}&offset=${found.length}&limit=${pageSize}`
+      const page = objectOf(authorizedPayments, await this.#http.ask({ method: 'GET', path }))
+      found.push(...page.results)
+      if (page.results.length === 0 || found.length >= page.paging.total) break
+    }
+    return found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  }
+}
+
+const placeOf = (invoice: AuthorizedPayment): string => invoice.debit_date ?? invoice.date_created
+
+/** They add `preapproval_id` themselves. */
+function returnUrlOf(returnUrl: string): string {
+  const url = new URL(returnUrl)
+  url.searchParams.set('provider', provider)
+  return url.href
+}
+
+function oneCycleFrom(now: Date, months: number): string {
+  const next = new Date(now)
+  const day = next.getUTCDate()
+  next.setUTCMonth(next.getUTCMonth() + months)
+  // 31 January and a month is the last of February, not a day in March.
+  if (next.getUTCDate() !== day) next.setUTCDate(0)
+  return next.toISOString()
+}
+
+/**
+ * Reads `mercadopago://ACCESS_TOKEN:WEBHOOK_SECRET@api.mercadopago.com`, both percent-encoded; `?tls=off` for plain
+ * HTTP. Throws an `Error` that names what is missing and shows none of it.
+ */
+export function mercadoPagoUrl(url: string): {
+  endpoint: string
+  accessToken: string
+  webhookSecret: string
+} {
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  if (parsed?.protocol !== 'mercadopago:' || !parsed.host) {
+    throw new Error('BILLING_URL must be mercadopago://ACCESS_TOKEN:WEBHOOK_SECRET@api.mercadopago.com')
+  }
+  const accessToken = decodeURIComponent(parsed.username)
+  const webhookSecret = decodeURIComponent(parsed.password)
+  if (!accessToken) throw new Error('BILLING_URL lacks the access token, before the colon')
+  if (!webhookSecret) throw new Error('BILLING_URL lacks the secret of the webhooks, between colon and @')
+  const scheme = parsed.searchParams.get('tls') === 'off' ? 'http' : 'https'
+  return { endpoint: `${scheme}://${parsed.host}`, accessToken, webhookSecret }
+}

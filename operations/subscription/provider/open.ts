@@ -1,0 +1,32 @@
+/** The billing providers of this server. */
+import type { PortSpec } from '#runtime/ports/spec'
+import { derivedKey } from '#runtime/secrets'
+import { couponsFile } from './coupons-file.ts'
+import type { BillingPort } from './port.ts'
+import { sandboxBilling } from './sandbox.ts'
+
+declare module '#runtime/ports/ports' {
+  interface SectionPorts {
+    billing: BillingPort
+  }
+}
+
+export const billingPort: PortSpec<BillingPort> = {
+  account: 'server',
+  local: ['findCoupon', 'parseWebhook'],
+  async open({ settings, database, clock }): Promise<Record<string, BillingPort>> {
+    const { billingUrl, billingCoupons, publicUrl } = settings
+    const sandbox = sandboxBilling({
+      db: database.root,
+      clock,
+      secret: derivedKey(settings.secretKey, 'sandbox-billing').toString('hex'),
+      publicUrl,
+    })
+    if (billingUrl === 'sandbox') return { sandbox }
+    const { MercadoPagoBilling, mercadoPagoUrl } = await import('./mercado-pago.ts')
+    const { webhookSecret, ...http } = mercadoPagoUrl(billingUrl)
+    const findCoupon = couponsFile(billingCoupons)
+    const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon, publicUrl })
+    return { sandbox, mercadopago }
+  },
+}
