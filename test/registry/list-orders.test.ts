@@ -71,7 +71,15 @@ describe.skipIf(inject('nodes').length > 1)('a page of', async () => {
           ...{ sql, parameters: values, query: { kind: 'RawNode' } as never },
           queryId: { queryId: 'list' },
         })
-      for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashagg', 'hashjoin', 'mergejoin'])
+      for (const way of [
+        'seqscan',
+        'bitmapscan',
+        'sort',
+        'incremental_sort',
+        'hashagg',
+        'hashjoin',
+        'mergejoin',
+      ])
         await run(`set local enable_${way} = off`)
       const { rows } = await run(`explain (format json) ${text}`, parameters)
       return (rows[0]!['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan

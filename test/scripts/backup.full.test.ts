@@ -126,7 +126,7 @@ test.skipIf(isCluster)(
       }
     })()
     const folder = newFolder()
-    await until(30, async () => written.length > 3)
+    await until(async () => written.length > 3)
     const before = written.length
     const saved = await run(backupProgram, [folder], { env })
     const after = written.length

@@ -110,10 +110,10 @@ const busy = `select count(*)::int as n from pg_stat_activity
 /** kill -9 once it is that far, and until its last statement has ended, which its server goes on with. */
 async function killedWhen(database: Database, url: string, isSoFar: () => Promise<boolean>): Promise<void> {
   const { child, ended } = distribute(url)
-  await until(120, async () => (await isSoFar()) || (child.exitCode !== null && Promise.reject(await ended)))
+  await until(async () => (await isSoFar()) || (child.exitCode !== null && Promise.reject(await ended)))
   child.kill('SIGKILL')
   expect((await ended).code).toBeNull()
-  await until(60, async () => (await countOf(database, busy)) === 0)
+  await until(async () => (await countOf(database, busy)) === 0)
 }
 
 test.runIf(nodes.length > 1)(
@@ -136,7 +136,7 @@ test.runIf(nodes.length > 1)(
       told: expect.stringMatching(/^Servers are connected to this database/),
     })
     await server.close()
-    await until(60, async () => (await countOf(database, `${busy.replace('migrate', 'api')}`)) === 0)
+    await until(async () => (await countOf(database, `${busy.replace('migrate', 'api')}`)) === 0)
     expect(await standingOf(database)).toMatchObject({ isDistributed: false })
 
     await killedWhen(database, url, async () => (await countOf(database, distributed)) >= 40)
@@ -190,7 +190,7 @@ async function expectNothingLeft(database: Database, name: string): Promise<void
   expect(left).toEqual([])
   for (const node of nodes) {
     const at = open(withDatabase(node, name))
-    await until(30, async () => (await countOf(at, 'select count(*)::int as n from pg_prepared_xacts')) === 0)
+    await until(async () => (await countOf(at, 'select count(*)::int as n from pg_prepared_xacts')) === 0)
   }
 }
 

@@ -7,7 +7,7 @@ import { store } from '#test/support/store'
 
 test.skipIf(!inject('snapshot'))(
   'ends as if it had crashed, and starts again',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const { env, filled: key } = await prepared(async (app) => (await store(app)).key)
     const server = await start('scripts/start.ts', env)

@@ -90,7 +90,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   expect(executed.map((each) => each.status).sort()).toEqual([202, 409])
   expect(executed.find((each) => each.status === 202)!.body.candidates).toBe(customers)
   // While customers still enter, and messages leave already.
-  await until(60, async () => (await summary(first)).total! >= 100 && true)
+  await until(async () => (await summary(first)).total! >= 100 && true)
   await kill(first, env)
 
   // Slow enough that a busy machine, which looks seldom, sees it in the middle.
@@ -99,7 +99,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   expect(entered.total).toBeGreaterThanOrEqual(100)
   // Its jobs have no heartbeat any more, its claims are two minutes old.
   await advance(second, 130)
-  await until(120, async () => {
+  await until(async () => {
     // A job that is tried again waits a while of this clock first.
     await advance(second, 5)
     const { total, sent } = await summary(second)
@@ -113,7 +113,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   expect(middle.sent).toBeLessThan(customers)
   // What the dead process had claimed is taken up after two minutes of the clock.
   await advance(third, 130)
-  const done = await until(180, async () => {
+  const done = await until(async () => {
     await advance(third, 5)
     const now = await summary(third)
     return now.pending === 0 && now

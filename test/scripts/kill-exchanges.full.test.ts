@@ -33,7 +33,7 @@ test('telling shoppers survives kill -9 of the process that does it', { timeout:
     return ((await answer.json()) as { data: { to: string; subject: string }[] }).data
   }
   // Some have left, some have not.
-  const left = await until(60, async () => {
+  const left = await until(async () => {
     const mails = await outbox(first.url)
     return mails.length > 0 && mails.length
   })
@@ -56,7 +56,7 @@ test('telling shoppers survives kill -9 of the process that does it', { timeout:
       (history: { event: string }[]) => !history.some(({ event }) => event.startsWith('notif')),
     ).length
   }
-  await until(120, async () => (await open()) === 0)
+  await until(async () => (await open()) === 0)
   second.child.kill('SIGTERM')
   expect(await second.ended).toBe(0)
 

@@ -45,7 +45,7 @@ test.skipIf(inject('nodes').length > 1)(
     const first = await start('scripts/start.ts', env)
     const queued = await call(first.url, key, 'GET', path)
     expect(queued.status).toBe(202)
-    await until(60, async () => written() > 200_000)
+    await until(async () => written() > 200_000)
     await kill(first, env)
     const writtenByFirst = written()
 
@@ -56,7 +56,7 @@ test.skipIf(inject('nodes').length > 1)(
       const answer = await fetch(`${second.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(email)}`)
       return ((await answer.json()) as { data: { text: string; calls: number }[] }).data
     }
-    const mails = await until(120, async () => {
+    const mails = await until(async () => {
       // Once the job of the dead process is missed, it is tried again after a while of this clock.
       await advance(second, 5)
       const found = await outbox()

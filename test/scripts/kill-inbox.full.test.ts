@@ -42,14 +42,14 @@ test('the inbox survives kill -9 of the process that sends', { timeout: 240_000 
     const { body } = await call(url, key, 'GET', '/v1/inbox/conversations?limit=100')
     return body.data.map((row: { lastMessageStatus: string }) => row.lastMessageStatus) as string[]
   }
-  await until(60, async () => (await lastOf(first.url)).some((status) => status !== 'queued'))
+  await until(async () => (await lastOf(first.url)).some((status) => status !== 'queued'))
   expect(await lastOf(first.url)).toContain('queued')
   await kill(first, env)
 
   const second = await start('scripts/start.ts', own)
   // What the dead process had in hand is taken up once the clock says that it is dead.
   await advance(second, 300)
-  await until(120, async () => {
+  await until(async () => {
     // A job that is tried again waits a while of this clock first.
     await advance(second, 5)
     return (await lastOf(second.url)).every((status) => status !== 'queued') && true

@@ -103,7 +103,7 @@ const isSent = async ({ url }: Running, { key }: Sender, path: string): Promise<
 
 /** What was in hand when something died is taken up after two minutes of the clock. */
 const untilSent = (server: Running, { sender, path }: { sender: Sender; path: string }) =>
-  until(180, async () => {
+  until(async () => {
     if (await isSent(server, sender, path)) return true
     await advance(server, 40)
     return false
@@ -129,7 +129,7 @@ async function amidSending() {
     { sender: lost, writer: await writer(server, lost), path: await sendCampaign(server, lost) },
     { sender: other, writer: await writer(server, other), path: await sendCampaign(server, other) },
   ] as const
-  await until(90, async () => {
+  await until(async () => {
     const { counters } = (await call(server.url, lost.key, 'GET', stores[0].path)).body
     return counters.sent >= recipients / 4
   })
@@ -168,14 +168,14 @@ test.runIf(hasCluster)(
     const [lost, other] = stores
     const node = cluster.workers.find(({ port }) => port === lost.sender.port)!
     await node.crash()
-    await until(30, async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
-    await until(120, () => isSent(server, other.sender, other.path))
+    await until(async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
+    await until(() => isSent(server, other.sender, other.path))
     await expectClocked(amid, other.sender)
     const readNow = await call(server.url, lost.sender.key, 'GET', lost.path)
     expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
 
     await node.restart()
-    await until(60, async () => lost.writer.answered.at(-1)?.status === 201)
+    await until(async () => lost.writer.answered.at(-1)?.status === 201)
     await expectWhole(amid, [[201, 503], [201]])
   },
 )
@@ -191,9 +191,9 @@ test.runIf(hasCluster)(
     const goOn = hang(node)
     whenFileEnds(goOn)
     // Once it is known, at once.
-    await until(60, async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
+    await until(async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
     const before = other.writer.answered.length
-    await until(30, async () => other.writer.answered.slice(before).filter(isMade).length >= 50)
+    await until(async () => other.writer.answered.slice(before).filter(isMade).length >= 50)
     // A statement of its campaign may have shared a connection with what hung.
     await untilSent(server, other)
     await expectClocked(amid, other.sender)
@@ -201,7 +201,7 @@ test.runIf(hasCluster)(
     expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
 
     goOn()
-    await until(60, async () => lost.writer.answered.at(-1)?.status === 201)
+    await until(async () => lost.writer.answered.at(-1)?.status === 201)
     // Who shared a connection with what hung is told to come back as well, for a moment.
     expect(other.writer.answered.filter((each) => !isMade(each)).length).toBeLessThan(20)
     await expectWhole(amid, [[201, 503], statusesOf(other.writer)])
@@ -224,11 +224,11 @@ test.runIf(hasCluster)(
       [moved.sender.id, '127.0.0.1', moved.sender.port, other.sender.port],
     )
     expect(await portOf(database, moved.sender.id)).toBe(other.sender.port)
-    await until(60, async () => moved.writer.answered.length >= before + 10)
+    await until(async () => moved.writer.answered.length >= before + 10)
     await cluster.coordinator.crash()
-    for (const { writer } of stores) await until(30, async () => writer.answered.at(-1)?.status === 503)
+    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 503)
     await cluster.coordinator.restart()
-    for (const { writer } of stores) await until(60, async () => writer.answered.at(-1)?.status === 201)
+    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 201)
     await expectWhole(amid, [
       [201, 503],
       [201, 503],
@@ -243,9 +243,9 @@ test.runIf(hasCluster)(
     const amid = await amidSending()
     const { cluster, stores } = amid
     await cluster.coordinator.crash()
-    for (const { writer } of stores) await until(30, async () => writer.answered.at(-1)?.status === 503)
+    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 503)
     await cluster.coordinator.restart()
-    for (const { writer } of stores) await until(60, async () => writer.answered.at(-1)?.status === 201)
+    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 201)
     await expectWhole(amid, [
       [201, 503],
       [201, 503],
@@ -266,7 +266,7 @@ async function expectClocked({ cluster, server }: Amid, { id }: Sender): Promise
   }
   const before = await queued()
   await advance(server, 600)
-  await until(60, async () => (await queued()) > before)
+  await until(async () => (await queued()) > before)
 }
 
 /** What was answered with 201 is there; what was not may be; neither is twice, and the list's size counts them all. */
@@ -307,7 +307,7 @@ async function expectNoneInDoubt({ coordinator, workers }: ThrowawayCitus): Prom
   for (const { url } of [coordinator, ...workers]) {
     const database = openPostgres(url)
     whenFileEnds(() => database.close())
-    await until(30, async () => {
+    await until(async () => {
       const [row] = await database.query<{ n: number }>(
         'select count(*)::int as n from pg_prepared_xacts',
         [],

@@ -104,7 +104,7 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   dev.stderr!.on('data', look)
   /** The newest address it printed. */
   const address = () => [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].at(-1)?.[0]
-  await until(120, async () => address() !== undefined && true)
+  await until(async () => address() !== undefined && true)
   const ask = async (method: string, path: string, body?: unknown) => {
     try {
       const response = await fetch(`${address()}${path}`, {
@@ -123,11 +123,11 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
     }
   }
   const path = '/v1/campaigns/shortest'
-  await until(60, async () => (await ask('GET', path)).status === 404)
+  await until(async () => (await ask('GET', path)).status === 404)
 
   const made = await run('scripts/new.ts', 'GET', '/campaigns/shortest')
   expect(made.output).toContain('operations/campaigns/api/get-shortest.ts')
-  const answer = await until(60, async () => {
+  const answer = await until(async () => {
     const got = await ask('GET', path)
     return got.status === 200 && got
   })
@@ -155,6 +155,6 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   expect(faulty.output).toContain('platform:dance')
 
   await rm(file)
-  await until(60, async () => (await ask('GET', path)).status === 404)
+  await until(async () => (await ask('GET', path)).status === 404)
   expect((await ask('GET', '/v1/operations')).text).not.toContain(id)
 })

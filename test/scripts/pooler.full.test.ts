@@ -94,7 +94,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
         // A job, by the worker alone.
         const path = '/v1/conversions/export?startDate=2026-01-01&endDate=2026-02-01&status=all'
         expect((await call(one.url, mine, 'GET', path)).status).toBe(202)
-        const mails = await until(60, async () => {
+        const mails = await until(async () => {
           const found = await fetch(`${two.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(owner)}`)
           const { data } = (await found.json()) as { data: unknown[] }
           return data.length > 0 && data
@@ -115,7 +115,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
     }
 
     test('commands and servers refuse one that was not told of, and say the remedy', {
-      timeout: 120_000,
+      timeout: 240_000,
     }, async () => {
       const env = { ...(await pooled({ mode: 'transaction', poolSize: 4 })), DATABASE_POOLER: 'off' }
       const ran = await run(migrateProgram, [], { env })

@@ -118,7 +118,7 @@ test.skipIf(release === null)(
         await wait(20)
       }
     })()
-    const carriesOn = (count: number) => until(60, async () => refused.length > 0 || calls > count)
+    const carriesOn = (count: number) => until(async () => refused.length > 0 || calls > count)
     await carriesOn(20)
     const reads = await readsOf(old.gateway, key)
     expect(reads.length).toBeGreaterThan(50)
@@ -149,7 +149,7 @@ test.skipIf(release === null)(
     // Jobs of either are done by either.
     const database = openPostgres(env.DATABASE_URL)
     try {
-      await until(60, async () => {
+      await until(async () => {
         const [left] = await database.query<{ due: number }>(
           `select count(*)::int as due from pgboss.job where state in ('created', 'retry', 'active') and start_after < $1`,
           [machineClock().now()],

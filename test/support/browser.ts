@@ -69,6 +69,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
   const browser = await theBrowser()
   const context = await browser.newContext(options)
   whenFileEnds(() => context.close())
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   // Of the same day as the server; it runs on from there.
   await context.clock.setSystemTime(testsBeginAt)

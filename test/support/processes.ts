@@ -114,12 +114,15 @@ export async function call(url: string, key: string, method: string, path: strin
   return { status: response.status, body: text ? JSON.parse(text) : null }
 }
 
-export async function until<T>(seconds: number, look: () => Promise<T | false>): Promise<T> {
-  const end = Date.now() + seconds * 1000
+const patienceMs = 240_000
+
+/** Looks until there is something; as long as any machine may take, however busy it is. */
+export async function until<T>(look: () => Promise<T | false>): Promise<T> {
+  const end = Date.now() + patienceMs
   for (;;) {
     const found = await look()
     if (found !== false) return found
-    if (Date.now() > end) throw new Error(`nothing after ${seconds} seconds`)
+    if (Date.now() > end) throw new Error(`nothing after ${patienceMs / 1000} seconds`)
     await wait(100)
   }
 }
