@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { openEmbedded } from '#runtime/database/embedded'
+import { openEmbedded } from '#db/embedded/open'
 import { hasRunBefore } from '#test/support/once'
 import { prepared, start } from '#test/support/processes'
 
