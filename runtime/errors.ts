@@ -47,7 +47,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Stops the operation: `throw refuse('conflict', 'The campaign was sent already')`. What shoppers read has its wording. */
+/** Stops the operation: `throw refuse('conflict', 'It was sent already')`. What shoppers read has its wording. */
 export function refuse(code: ErrorCode, message: string | Wording): Refusal {
   return new Refusal(code, message)
 }

@@ -147,10 +147,10 @@ export interface Section {
 export interface SectionWords {
   /** Each line: English words that mean the like, wherever they stand. */
   alike?: readonly string[]
-  /** The same of words that mean something else in other sections: a label is a tag in the inbox. */
+  /** The same of words that mean something else in other sections: a label may be a tag. */
   alikeHere?: readonly string[]
   /**
-   * Portuguese and Spanish words without accents before the English ones that they may mean: `carrinho carrito: cart`.
+   * Portuguese and Spanish words without accents before the English ones that they may mean: `cor color: colour`.
    * `_` joins words that are read as one, `&` what they mean together: `tabela_de_medidas: size & guide`.
    */
   abroad?: readonly string[]

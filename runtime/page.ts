@@ -1,5 +1,5 @@
 /**
- * A route outside `/v1` (a page behind a link, a provider's hook, a storefront read): one file below a section's
+ * A route outside `/v1` (a page behind a link, a provider's hook, what a shop's pages read): one file below a section's
  * `pages/`. It has no key: each says how it knows its caller.
  */
 

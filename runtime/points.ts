@@ -3,11 +3,14 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Context, SystemContext } from './context.ts'
+import type { Entitlement } from './gateway/access.ts'
+import type { Surface } from './gateway/surface.ts'
 import type { Outcome, Trouble } from './ports/heard.ts'
 import type { PortName, SectionPorts } from './ports/ports.ts'
 import type { PortSpec } from './ports/spec.ts'
 import type { Look } from './references.ts'
 import type { z } from './schema.ts'
+import type { Counter, Gauge } from './server/instruments.ts'
 import { byKey, inOrder, points, single } from './wiring.ts'
 
 /** A text for who builds on the API beyond its operations: read at `/docs/guides/<key>`. */
@@ -19,27 +22,13 @@ export interface Guide {
   file: URL
 }
 
-/** A number for Prometheus that a section knows. Its labels are few and known: none is of a store. */
-export interface Gauge {
-  name: string
-  help: string
-  labels: readonly string[]
-  /** Asked at each look, by one cheap statement. */
-  values(system: SystemContext): Promise<{ labels: Record<string, string>; value: number }[]>
-}
-
-/** Of what happens, by labels whose values are few. */
-export interface Counter {
-  name: string
-  help: string
-  labels: readonly string[]
-}
-
 const declared = points({
   /** What `services.count` adds to, beside the server's own at `/metrics`. */
   counters: inOrder<Counter>(),
   /** Beside the server's own at `/metrics`. */
   gauges: inOrder<Gauge>(),
+  /** What the operations are about: the first words of the OpenAPI document. */
+  about: single<string>(),
   /** By what its address ends with. */
   guides: byKey<Guide>((guide, { key }) =>
     !/^[a-z][a-z-]*$/.test(key)
@@ -56,6 +45,14 @@ const declared = points({
     path.startsWith('/.well-known/')
       ? null
       : { wrong: `names ${path}, where nobody looks`, remedy: 'name a path below /.well-known/' },
+  ),
+  /** What a store has paid for. */
+  entitlement: single<Entitlement>(),
+  /** Other ways to all operations than `/v1`, by their path. */
+  surfaces: byKey<Surface>((_surface, { key }) =>
+    /^\/[a-z]+$/.test(key) && key !== '/v1'
+      ? null
+      : { wrong: 'is no path of its own', remedy: 'write it as /name, in small letters' },
   ),
   /** Upstream systems beside mail and storage, by the port's name: their adapters are in `ctx.adapters`. */
   ports: byKey<PortSpec, keyof SectionPorts>((_port, { key }) =>

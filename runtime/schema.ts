@@ -207,8 +207,7 @@ export function readEmail(text: string): string | null {
   return read.success ? read.data : null
 }
 /**
- * An id or number of the ecommerce platform as a theme sends it: text, or a number (Shopify's are) as far as numbers
- * are exact. A larger one was rounded on its way here, and would name something else.
+ * An id or number as a shop's theme sends it: text, or a number as far as numbers are exact. A larger one was rounded on its way here, and would name something else.
  */
 export const themeId = (max = 64) => {
   const told = 'must be text, or a whole number up to 9007199254740991: send larger ones as text'

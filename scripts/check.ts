@@ -19,7 +19,7 @@ export const checkProgram = (terminal: Terminal): Command =>
     .description(
       'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
         "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, how a row is found by its id, what is " +
-        'told once, who writes and reads which table, what is written or kept twice, and what breaks callers of the last release. Each fault is told with its file and its remedy. Needs no database.',
+        'told once, who writes and reads which table, what the runtime names, what is written or kept twice, and what breaks callers of the last release. Each fault is told with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))

@@ -1,9 +1,10 @@
 /** `npm run move`: the embedded database of DATA_DIR into the PostgreSQL of DATABASE_URL, a cluster's too. */
 import type { Command } from 'commander'
 import { reading } from '#db/copy/source'
-import { openEmbedded } from '#runtime/database/embedded'
+import { openEmbedded } from '#db/embedded/open'
+import { SettingsError } from '#db/settings-error'
 import { migrated } from '#runtime/server/mendable'
-import { readSettings, SettingsError } from '#runtime/server/settings'
+import { readSettings } from '#runtime/server/settings'
 import { requireEmbedded } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'

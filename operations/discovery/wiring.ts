@@ -1,6 +1,14 @@
 import { wiring } from '#runtime/wiring'
 
 export default wiring({
+  about: [
+    'Store, team, subscription, statistics, messaging, automations, campaigns, inbox, reviews, stock, promotions and',
+    'the product page of one online store. A key belongs to one store, so no call names a store.',
+  ].join('\n'),
+  surfaces: {
+    // Its SDK takes 30 MB, and many servers have no assistant.
+    '/mcp': { load: async () => (await import('./mcp/server.ts')).answerMcp },
+  },
   guides: {
     clients: {
       title: 'Clients',

@@ -40,6 +40,19 @@ export * as imports from './imports/imports.ts'
 export * as childKeys from './keys/children.ts'
 export * as orders from './orders/orders.ts'
 export { catchUp as catchUpOrders } from './orders/reading.ts'
+export {
+  canWriteAt,
+  featureSet,
+  type PlanCurrency,
+  paidPlans,
+  pausedLastsMs,
+  planCurrency,
+  planIdAt,
+  planOf,
+  plans,
+  type SubscriptionStatus,
+  statusAt,
+} from './plans.ts'
 export { isTimezone } from './profile/locality.ts'
 export * as stores from './profile/stores.ts'
 export * as events from './provider-events/accept.ts'

@@ -1,5 +1,5 @@
 /** Names that schemas list: of features, statuses and roles. */
-import { features, type SubscriptionStatus } from '#runtime/plans'
+import { features, type SubscriptionStatus } from './plans.ts'
 
 export const allFeatures = features as readonly [string, ...string[]] as [string, ...string[]]
 

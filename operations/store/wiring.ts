@@ -14,8 +14,10 @@ import {
   ordersDeleted,
   shopRedacted,
 } from './platform/events.ts'
+import { allowed } from './quota/allowed.ts'
 
 export default wiring({
+  entitlement: allowed,
   jobFailed: [tellOfFailure],
   heard: hear,
   troubledProviders,

@@ -1,7 +1,6 @@
 /** Prices, coupons and shares of a period: whole cents, never floating point. */
 
-import { amounts } from '#operations/store/door'
-import { type PlanCurrency, paidPlans, planCurrency, planOf } from '#runtime/plans'
+import { amounts, type PlanCurrency, paidPlans, planCurrency, planOf } from '#operations/store/door'
 
 export type PaidPlan = (typeof paidPlans)[number]
 export type BillingCycle = 'monthly' | 'yearly'

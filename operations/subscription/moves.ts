@@ -1,8 +1,7 @@
 /** What the clock alone does to a subscription: pure, so that reads see it before any job has written it (rule 1). */
 
 import type { Row } from '#db/tables'
-import { amounts, periods } from '#operations/store/door'
-import { pausedLastsMs } from '#runtime/plans'
+import { amounts, pausedLastsMs, periods } from '#operations/store/door'
 import { type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf, shareOf, wholeOf } from './money.ts'
 
 export type SubscriptionRow = Row<'subscriptions'>

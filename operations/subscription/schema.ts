@@ -1,5 +1,5 @@
 /** Resources of the section. */
-import { plans, type SubscriptionStatus } from '#runtime/plans'
+import { plans, type SubscriptionStatus } from '#operations/store/door'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
 const paid = ['starter', 'growth', 'scale'] as const

@@ -62,7 +62,7 @@ const compiling = new Kysely<TenantTables>({
 /**
  * `build` gets placeholders instead of values: it must not look at them; and what sections give each other, which may
  * have parts of the text. Answers the rows. `plan` as of `Database.query`: `once` for rows by their id.
- * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('campaigns').select('name').where('id', '=', p.id))
+ * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('stores').select('name').where('id', '=', p.id))
  */
 export function prepared<P extends object, Row>(
   build: (db: Kysely<TenantTables>, values: P, wired: Wired) => Compilable<Row>,

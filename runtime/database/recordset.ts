@@ -33,7 +33,7 @@ export const columnsOf = <C extends string>(types: Readonly<Record<C, string>>):
 
 /**
  * An insert of rows that are one parameter: the columns of `types` from each of them, those of `same` alike for all.
- * @example await withRows(ctx.db.insertInto('carts'), types, rows, { created_at: sql`${now}::timestamptz` }).execute()
+ * @example await withRows(ctx.db.insertInto('things'), types, rows, { created_at: sql`${now}::timestamptz` }).execute()
  */
 export function withRows<T extends keyof TenantTables, C extends keyof TenantTables[T] & string>(
   into: InsertQueryBuilder<TenantTables, T, InsertResult>,

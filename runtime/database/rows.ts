@@ -37,7 +37,7 @@ export async function findRow<Row>(query: ById<Row>, id: string, column = 'id'):
 
 /**
  * The same, refused with `none` where there is no such row. A query that locks, changes or deletes does so to that row.
- * @example await oneRow(ctx.db.selectFrom('looks').select('name').forUpdate(), id, 'There is no such look')
+ * @example await oneRow(ctx.db.selectFrom('things').select('name').forUpdate(), id, 'There is no such thing')
  */
 export async function oneRow<Row>(
   query: ById<Row>,
@@ -72,7 +72,7 @@ interface OneParts {
 
 /**
  * One resource as the database's JSON, by its id, beside its `preparedList`. `values`: what the text needs besides.
- * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id), item: tagJson(db) }))
+ * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('tags as t').where('t.id', '=', id), item: tagJson(db) }))
  */
 export function preparedOne<V extends object = object>(
   none: string,

@@ -1,6 +1,6 @@
 /**
  * What the bodies of requests are called in the document, where generators of clients make types of them: after the
- * resource that they make or change (`CampaignInput`, `CampaignUpdate`), otherwise after the path (`CampaignsTestSendInput`).
+ * resource that they make or change (`ThingInput`, `ThingUpdate`), otherwise after the path (`ThingsTestSendInput`).
  */
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { nameOf } from '#runtime/schema'
@@ -41,7 +41,7 @@ export function namedBody(
 export const referred = (schema: JsonSchema, schemas: Schemas): JsonSchema | undefined =>
   typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema
 
-/** What is done with one resource, as `/campaigns/:id/schedule`, is not that resource; what is made below it is one. */
+/** What is done with one resource, as `/things/:id/schedule`, is not that resource; what is made below it is one. */
 const isAction = ({ path, answer }: LoadedOperation['spec']): boolean =>
   answer.status !== 201 && /\/:[^/]+\/[^:]+$/.test(path)
 

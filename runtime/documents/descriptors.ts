@@ -88,7 +88,7 @@ export function pathParametersOf({ spec, parameters }: LoadedOperation): PathPar
   }))
 }
 
-/** `/campaigns/:id/send` → `Id of one of the campaigns`. */
+/** `/things/:id/send` → `Id of one of the things`. */
 function parameterSentence(path: string, name: string): string {
   const words = asWords(name)
   const before =
@@ -103,4 +103,6 @@ function parameterSentence(path: string, name: string): string {
 
 /** What the holder of a key may run at `now` (milliseconds), in the order of the documents. */
 export const runnableBy = (registry: Registry, access: Access, now: number): LoadedOperation[] =>
-  registry.operations.filter((operation) => refusalOf(operation, access, now) === null)
+  registry.operations.filter(
+    (operation) => refusalOf(operation, access, now, registry.wired.entitlement) === null,
+  )

@@ -4,13 +4,13 @@ import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
 import type { Operation } from '#runtime/operation'
 import type { JsonSchema } from './publish.ts'
 
-export const info = {
+/** `about`: what the operations are about, in a sentence or two. */
+export const infoOf = (about: string | null) => ({
   title: 'Merchant API',
   version: '1.0.0',
   summary: 'Everything a merchant does in the dashboard, one operation at a time.',
   description: [
-    'Store, team, subscription, statistics, messaging, automations, campaigns, inbox, reviews, stock, promotions and',
-    'the product page of one online store. A key belongs to one store, so no call names a store.',
+    about ?? '',
     '',
     '**Keys.** Send `Authorization: Bearer <key>`. An operation runs when the key has its scopes (`x-scopes`), the',
     'creator of the key has its role (`x-minimum-role`) and the plan of the store includes its feature (`x-feature`).',
@@ -39,7 +39,7 @@ export const info = {
   ].join('\n'),
   contact: { name: 'Merchant API maintainers' },
   license: { name: 'MIT', identifier: 'MIT' },
-}
+})
 
 export const securitySchemes = {
   apiKey: {

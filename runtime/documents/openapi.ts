@@ -14,7 +14,7 @@ import {
   headerComponents,
   headerReferences,
   headersOfAll,
-  info,
+  infoOf,
   type ParameterName,
   parameters,
   refusalReferences,
@@ -68,7 +68,7 @@ function* documentInSteps(registry: Registry): Generator<void, Record<string, un
   }
   return {
     openapi: '3.1.0',
-    info,
+    info: infoOf(registry.wired.about),
     servers: [{ url: '/v1' }],
     tags: registry.sections.map(({ title, description }) => ({ name: title, description })),
     paths,
@@ -242,7 +242,7 @@ function parametersOf(
   return found
 }
 
-/** `/campaigns/:id/send` → `campaigns.id`. */
+/** `/things/:id/send` → `things.id`. */
 function nameOfPathParameter(path: string, name: string): string {
   const before = path
     .slice(0, path.indexOf(`/:${name}`))

@@ -1,6 +1,5 @@
 /** Whether a key may run an operation: one function for the gateway, `GET /operations` and the assistants. */
 import type { Access } from '#db/access'
-import { canWriteAt, featureSet, planIdAt, planOf, statusAt } from '#runtime/plans'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
@@ -16,8 +15,23 @@ function lacking(scope: string): string {
   return text
 }
 
-/** Why not, as one sentence; null when it may. `now` in milliseconds. */
-export function refusalOf(operation: LoadedOperation, access: Access, now: number): string | null {
+/** What a store has paid for; `now` in milliseconds. */
+export interface Entitlement {
+  /** Every feature there is: what operations may name. */
+  features: readonly string[]
+  /** Why the store may not use the feature, as one sentence; null: it may. */
+  refusesFeature(access: Access, feature: string, now: number): string | null
+  /** The same of writes. */
+  refusesWrites(access: Access, now: number): string | null
+}
+
+/** Why not, as one sentence; null when it may. Without an `entitlement` every store has all. `now` in milliseconds. */
+export function refusalOf(
+  operation: LoadedOperation,
+  access: Access,
+  now: number,
+  entitlement: Entitlement | null,
+): string | null {
   const { spec } = operation
   for (const scope of spec.scopes) {
     if (!access.scopes.has(scope)) return lacking(scope)
@@ -26,16 +40,9 @@ export function refusalOf(operation: LoadedOperation, access: Access, now: numbe
     return `This needs the role ${operation.minimumRole}; the creator of this key is ${access.role}`
   }
   if (spec.feature) {
-    const planId = planIdAt(access.subscription, now)
-    if (!featureSet(planId).has(spec.feature)) {
-      return `The plan ${planOf(planId).name} does not include ${spec.feature}: change the plan to use it`
-    }
+    const refused = entitlement?.refusesFeature(access, spec.feature, now)
+    if (refused) return refused
   }
-  if (!spec.readOnly && !spec.whilePaused) {
-    const status = statusAt(access.subscription, now)
-    if (!canWriteAt(status)) {
-      return `The subscription is ${status}: only reads, the team, notifications and the subscription itself are open`
-    }
-  }
+  if (!spec.readOnly && !spec.whilePaused) return entitlement?.refusesWrites(access, now) ?? null
   return null
 }

@@ -2,8 +2,10 @@
  * Who may play the world outside. The pages of the sandbox have no key: only programs of this machine may call them,
  * and no web page but its own. Without this any page that a developer opens could move the clock or read the mail.
  */
+
+import { SettingsError } from '#db/settings-error'
 import { type Refusal, refuse } from '#runtime/errors'
-import { type Settings, SettingsError } from '#runtime/server/settings'
+import type { Settings } from '#runtime/server/settings'
 
 /** Whether only programs of this machine reach what listens there. */
 export function isLoopback(host: string): boolean {
@@ -31,7 +33,7 @@ export function refusalOfSandbox(request: Request, settings: Settings): Refusal 
   if (!isOurs) return refuse('forbidden', `${host} is not the name of this server: call it by ${own.host}`)
   const origin = request.headers.get('origin')
   const site = request.headers.get('sec-fetch-site')
-  // A link may lead here from anywhere, such as one to a checkout; it only shows the page.
+  // A link may lead here from anywhere, such as one of a provider's; it only shows the page.
   const isLink =
     request.method === 'GET' &&
     request.headers.get('sec-fetch-mode') === 'navigate' &&

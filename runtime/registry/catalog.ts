@@ -11,7 +11,7 @@ export const catalogOf = (registry: Registry): Catalog => ({
   runnable: (access, now) => runnableBy(registry, access, now).map(descriptorText),
   mayRun(id, access, now) {
     const operation = registry.byId(id)
-    return operation !== undefined && refusalOf(operation, access, now) === null
+    return operation !== undefined && refusalOf(operation, access, now, registry.wired.entitlement) === null
   },
   async read(ctx, path, query) {
     const operation = registry.operations.find(

@@ -9,7 +9,6 @@ import type { Job } from '#runtime/job'
 import { fanOut } from '#runtime/jobs/fan-out'
 import type { Operation, Section } from '#runtime/operation'
 import type { Page } from '#runtime/page'
-import { features } from '#runtime/plans'
 import ofRuntime from '#runtime/points'
 import type { Role } from '#runtime/roles'
 import type { PointsOfSection, Wiring } from '#runtime/wiring'
@@ -94,7 +93,7 @@ export async function readRegistry(
   faults.push(...faultsOf(complete, jobs))
   if (looked === 'all') faults.push(...schemaFaultsOf(complete))
   const allJobs = jobs.flatMap(({ job }) => [job, ...fanOut(job)])
-  const merged = merge(points, wirings, namesOf(allJobs))
+  const merged = merge(points, wirings, namesOf(allJobs, wirings))
   faults.push(...merged.faults)
 
   const inOrder = [...complete].sort(
@@ -149,14 +148,14 @@ async function importAll(paths: readonly string[]): Promise<Imported[]> {
 
 /** The same with other wirings: an app of a test has its own. Throws their faults. */
 export function rewired(registry: Registry, wirings: readonly LoadedWiring[]): Registry {
-  const { wired, faults } = merge(registry.points, wirings, namesOf(registry.jobs))
+  const { wired, faults } = merge(registry.points, wirings, namesOf(registry.jobs, wirings))
   if (faults.length > 0) throw new RegistryError(faults)
   return Object.freeze({ ...registry, wired, wirings })
 }
 
-const namesOf = (jobs: readonly Job[]) => ({
+const namesOf = (jobs: readonly Job[], wirings: readonly LoadedWiring[]) => ({
   jobs: new Set(jobs.map(({ name }) => name)),
-  features: new Set(features),
+  features: new Set(wirings.flatMap(({ given }) => given.entitlement?.features ?? [])),
 })
 
 export function loadedOperation(file: string, section: Section, { spec }: Operation): LoadedOperation {

@@ -1,12 +1,13 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
+import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
 import { isMigrated } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { NotDirect } from '#db/postgres/sessions'
+import { SettingsError } from '#db/settings-error'
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
-import type { FolderRole, OpenedDatabase } from '#runtime/database/embedded'
 import { docsAnswer } from '#runtime/documents/docs'
 import { frontAnswer, llmsText, waysFrom } from '#runtime/documents/front'
 import { Deadline, withinMs } from '#runtime/gateway/deadline'
@@ -39,7 +40,7 @@ import type { Logger } from './log.ts'
 import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { whyNotConnected } from './sentences.ts'
-import { type Settings, SettingsError } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 export interface App {
   readonly services: Services
@@ -184,15 +185,16 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   }
   const table = new RouteTable(registry.operations)
   const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
-  others.all('/mcp', async (c) => {
-    // Its SDK takes 30 MB, and many servers have no assistant.
-    const { answerMcp } = await import('#runtime/mcp/server')
-    return answerMcp(
-      { gateway, registry, routes: table },
-      c.req.raw,
-      addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
-    )
-  })
+  for (const [path, surface] of Object.entries(registry.wired.surfaces)) {
+    others.all(path, async (c) => {
+      const answer = await surface!.load()
+      return answer(
+        { gateway, registry, routes: table },
+        c.req.raw,
+        addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
+      )
+    })
+  }
   return {
     services,
     registry,
@@ -226,7 +228,7 @@ export async function openDatabase(
 ): Promise<OpenedDatabase> {
   if (!settings.databaseUrl) {
     // A server on PostgreSQL never needs it.
-    const { openEmbedded } = await import('#runtime/database/embedded')
+    const { openEmbedded } = await import('#db/embedded/open')
     return openEmbedded(settings, role)
   }
   const database = openPostgres(settings.databaseUrl, {

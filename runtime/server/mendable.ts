@@ -1,10 +1,11 @@
 /** What goes wrong at a start and can be mended by who starts it: one clear line. */
 import type { Database } from '#db/database'
 import { migrate, NewerDatabase } from '#db/migrate'
+import { SettingsError } from '#db/settings-error'
 import { Refusal } from '#runtime/errors'
 import { RegistryError } from '#runtime/registry/registry'
 import { whyNotConnected } from './sentences.ts'
-import { type Settings, SettingsError } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 /** Whether its message is all that a person needs; of anything else the whole error is told. */
 export const isMendable = (error: unknown): error is Error =>

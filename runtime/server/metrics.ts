@@ -12,7 +12,7 @@ import { readyMs } from '#db/deadlines'
 import type { SystemContext } from '#runtime/context'
 import { withinMs } from '#runtime/gateway/deadline'
 import type { Queue } from '#runtime/jobs/queue'
-import type { Counter, Gauge } from '#runtime/points'
+import type { Counter, Gauge } from '#runtime/server/instruments'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void

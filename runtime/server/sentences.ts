@@ -84,21 +84,6 @@ const connecting: Sentences<Server> = {
   ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
 }
 
-const notWritable: Sentence<string> = (folder) =>
-  `DATA_DIR: ${folder} may not be written to: give its user the right to, or choose another folder`
-const isNoFolder: Sentence<string> = (folder) => `DATA_DIR: ${folder} is no folder: choose another path`
-
-const writing: Sentences<string> = {
-  EACCES: notWritable,
-  EPERM: notWritable,
-  EROFS: notWritable,
-  // What /proc and its like say.
-  ENOENT: notWritable,
-  EEXIST: isNoFolder,
-  ENOTDIR: isNoFolder,
-  ENOSPC: (folder) => `DATA_DIR: the disk of ${folder} is full: make room, or choose another folder`,
-}
-
 function told<Of>(sentences: Sentences<Of>, of: Of, error: unknown): string | null {
   const { code } = error as NodeJS.ErrnoException
   return (typeof code === 'string' && sentences[code]?.(of, error as NodeJS.ErrnoException)) || null
@@ -124,5 +109,3 @@ export function whyLost(error: unknown): string | null {
   if (!isLost && !lost.includes(code) && !isEmbedded) return null
   return 'The database went away before this was done: see that its server runs, look at what was done, and run it again'
 }
-
-export const whyNotWritten = (error: unknown, folder: string): string | null => told(writing, folder, error)

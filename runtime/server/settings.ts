@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { makeDataDir, whyNotWritten } from '#db/data-dir'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
 import { isAddress } from '#db/postgres/address'
+import { SettingsError } from '#db/settings-error'
 import { mailUrl } from '#runtime/ports/mail/providers'
 import { operationsFolder } from '#runtime/registry/folder'
 import { z } from '#runtime/schema'
-import { makeDataDir } from './data-dir.ts'
 import {
   type Environment,
   environment,
@@ -17,7 +18,6 @@ import {
   type SettingsOf,
   wholeNumber,
 } from './environment.ts'
-import { whyNotWritten } from './sentences.ts'
 
 const usualDataDir = './data'
 const secretKey = z.string().min(32, 'must have at least 32 characters').nullable().default(null)
@@ -78,9 +78,6 @@ export interface Settings extends Omit<Given, 'nodeEnv' | 'sandbox' | 'secretKey
   /** Opens what it sealed and verifies what it signed, for as long as it is set. */
   previousSecretKey: string | null
 }
-
-/** Thrown with every fault in its message. */
-export class SettingsError extends Error {}
 
 /** Where the embedded database and the files are. */
 export const dataDirOf = (env: { DATA_DIR?: string | undefined }): string =>

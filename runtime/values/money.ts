@@ -38,7 +38,7 @@ const countAtMost = 2 ** 31 - 1
 
 /**
  * What somebody else says an amount is, as it can be kept: to the cent, and at the bound where it is beyond it. A price
- * that stands for "not for sale", or a cart with a million of everything, must not hold up all that comes with it.
+ * that stands for "not for sale", or a sum of a million of everything, must not hold up all that comes with it.
  */
 export function keptAmount(amount: string | number): string {
   const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)

@@ -1,10 +1,10 @@
 /** Making a store over the tables of all sections, for the command lines, the demo and the tests. */
 import type { Database } from '#db/database'
+import { planOf } from '#operations/store/plans'
 import { requireKnownZone } from '#operations/store/profile/locality'
 import { addMember, type StoreSummary } from '#operations/store/profile/stores'
 import { addPeriod } from '#operations/store/quota/periods'
 import { isDuplicate, refuse } from '#runtime/errors'
-import { planOf } from '#runtime/plans'
 import { newId, randomText } from '#runtime/values/ids'
 
 export interface NewStore {

@@ -38,7 +38,7 @@ export const places: Record<string, Place> = {
     why: 'instances agree on a lease by the clock of their database: a sandbox moves ours',
   },
   'runtime/server/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
-  'runtime/database/embedded-lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
+  'db/embedded/lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
   'runtime/ports/storage/folder.ts': { reads: ['Date.now'], why: 'it compares with the times of files' },
   'runtime/ports/storage/s3.ts': {
     reads: ['new Date()'],

@@ -12,7 +12,7 @@ if (import.meta.main) {
     import('#scripts/server/start'),
     import('#scripts/server/worker'),
     import('#scripts/migrate'),
-    import('#runtime/mcp/server'),
+    import('#operations/discovery/mcp/server'),
     import('#operations/capture/mailing-list/brevo'),
     import('#operations/capture/mailing-list/mailchimp'),
     import('#operations/messaging/provider/whatsapp/whatsapp'),

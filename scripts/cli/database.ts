@@ -5,11 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Database } from '#db/database'
 import { migrationsRun } from '#db/migrate'
+import { SettingsError } from '#db/settings-error'
 import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
 import { openApp, openDatabase, savedOffset } from '#runtime/server/app'
 import { migrated, reached } from '#runtime/server/mendable'
-import { dataDirOf, readSettings, type Settings, SettingsError } from '#runtime/server/settings'
+import { dataDirOf, readSettings, type Settings } from '#runtime/server/settings'
 
 export interface Opened {
   database: Database

@@ -1,8 +1,8 @@
 /** Stores in bulk, as `createStore` makes one, and a key for each. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { planOf } from '#operations/store/plans'
 import { addPeriod } from '#operations/store/quota/periods'
-import { planOf } from '#runtime/plans'
 import { allScopes } from '#runtime/roles'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
 

@@ -1,11 +1,11 @@
 /** Aurora Supply and Borealis Goods: their people, plans, branding, invitations and connections. */
 import type { Database, RootDatabase } from '#db/database'
+import { planOf } from '#operations/store/plans'
 import { addMember } from '#operations/store/profile/stores'
 import { addPeriod, periodAt } from '#operations/store/quota/periods'
 import { tokenOf } from '#operations/store/team/invitations'
 import { monthsOf } from '#operations/subscription/provider/reason'
 import type { Services } from '#runtime/context'
-import { planOf } from '#runtime/plans'
 import type { Role } from '#runtime/roles'
 import type { SecretKeys } from '#runtime/secrets'
 import type { Settings } from '#runtime/server/settings'

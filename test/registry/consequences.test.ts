@@ -3,7 +3,7 @@
  * and whoever it writes to, or what it takes away, has to stand among its consequences.
  */
 import { beforeAll, expect, test } from 'vitest'
-import { consequencesOf } from '#runtime/mcp/consequences'
+import { consequencesOf } from '#operations/discovery/mcp/consequences'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { wholeRegistry } from '#test/support/app'
 import { bodyOf, lastOf, namesInBody, openDemo, pathOf } from './demo.ts'

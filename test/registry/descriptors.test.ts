@@ -175,7 +175,9 @@ describe('GET /operations', () => {
     const { data } = JSON.parse((answer as JsonText).text) as { data: Descriptor[] }
     expect(answer).toBeInstanceOf(JsonText)
     expect(spec.answer.body!.safeParse({ data }).error?.issues).toBeUndefined()
-    const may = registry.operations.filter((each) => access && refusalOf(each, access, at) === null)
+    const may = registry.operations.filter(
+      (each) => access && refusalOf(each, access, at, registry.wired.entitlement) === null,
+    )
     expect(data).toEqual(may.map(descriptorOf))
     return data.map((each) => each.id)
   }

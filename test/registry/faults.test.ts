@@ -244,7 +244,8 @@ export default wiring({ ${given} })
     told: inOrder(),
     toldOf: listsByKey(),
     one: single(),`)
-  const good = "things: { a: { feature: 'inbox' } }, told: [1, 2], toldOf: { x: [1] }, one: 'it'"
+  const good =
+    "entitlement: { features: ['inbox'] }, things: { a: { feature: 'inbox' } }, told: [1, 2], toldOf: { x: [1] }, one: 'it'"
 
   test('are merged in the order of the sections, and frozen', async () => {
     const { registry, faults } = await readRegistry(
@@ -289,12 +290,17 @@ export default wiring({ ${given} })
     [
       'an unknown point',
       'thingz: { x: 1 }',
-      'wires thingz, and there is no such point → one of counters, gauges, guides, heard, jobFailed, keeps, one, ports, references, resourceMetadata, things, told, toldOf, troubledProviders',
+      'wires thingz, and there is no such point → one of about, counters, entitlement, gauges, guides, heard, jobFailed, keeps, one, ports, references, resourceMetadata, surfaces, things, told, toldOf, troubledProviders',
     ],
     [
       'a port of the runtime',
       'ports: { mail: {} }',
       'ports.mail is of the runtime → give the port another name',
+    ],
+    [
+      'a surface below another',
+      "surfaces: { '/v1/x': {} }",
+      'surfaces./v1/x is no path of its own → write it as /name, in small letters',
     ],
     [
       'an unknown feature',
@@ -358,7 +364,7 @@ describe("the sections' own wirings", () => {
     expect(pendingTypes.filter((type) => !wired.pending[type])).toEqual([])
     expect(stepsElsewhere.filter((step) => !wired.evidence[step])).toEqual([])
     const all = points.flatMap(({ declared }) => Object.keys(declared)) as (keyof typeof wired)[]
-    const isEmpty = (entries: object | null) => entries === null || Object.keys(entries).length === 0
+    const isEmpty = (entries: object | string | null) => entries === null || Object.keys(entries).length === 0
     expect(all.filter((name) => typeof wired[name] !== 'function' && isEmpty(wired[name]))).toEqual([])
   })
 

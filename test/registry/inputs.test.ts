@@ -167,7 +167,8 @@ describe('days and instants', () => {
     const folder = join(import.meta.dirname, '../../operations')
     const own: string[] = []
     for (const file of await readdir(folder, { recursive: true })) {
-      if (!file.endsWith('.ts')) continue
+      // What a provider or an operator writes is in their own form.
+      if (!file.endsWith('.ts') || file.startsWith('subscription/provider/')) continue
       const code = await readFile(join(folder, file), 'utf8')
       // A regex with a year in it, zod's own dates, or days that are gone through by their text.
       if (/\\d\{4\}-\\d|\.datetime\(|\.string\(\)\.date\(|<= \w+(\.\w+)*; \w+ = (days\.)?addDays/.test(code))

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { takeFolder } from '#db/embedded/lock'
 import { hasDatabase } from '#db/embedded/making'
-import { type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
-import { takeFolder } from '#runtime/database/embedded-lock'
-import { SettingsError } from '#runtime/server/settings'
+import { type OpenedDatabase, openEmbedded } from '#db/embedded/open'
+import { SettingsError } from '#db/settings-error'
 import { whenFileEnds } from '#test/support/closing'
 import { shortLived } from '#test/support/processes'
 
@@ -168,7 +168,7 @@ describe.skipIf(process.getuid?.() !== 0)('of several users', () => {
     chmodSync(join(shared, 'db/global/pg_control'), 0o600)
     // A process of theirs: which files may be read is asked for the real user.
     const program = `
-      import { openEmbedded } from '#runtime/database/embedded'
+      import { openEmbedded } from '#db/embedded/open'
       await openEmbedded({ dataDir: ${JSON.stringify(shared)} }).catch((error) => console.log(error.message))`
     const { stdout } = spawnSync(
       process.execPath,

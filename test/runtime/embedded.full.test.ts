@@ -17,9 +17,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connectMs } from '#db/deadlines'
-import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
-import { takeFolder } from '#runtime/database/embedded-lock'
-import { socketPath } from '#runtime/database/embedded-socket'
+
+import { takeFolder } from '#db/embedded/lock'
+import { type FolderRole, type OpenedDatabase, openEmbedded } from '#db/embedded/open'
+import { socketPath } from '#db/embedded/socket'
+
 import { shortLived } from '#test/support/processes'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -61,7 +63,7 @@ async function close(each: OpenedDatabase): Promise<void> {
 /** A process of its own that opens the folder and runs a piece of code with `opened` and `sql` at hand. */
 function running(dataDir: string, role: FolderRole, code: string) {
   const program = `
-    import { openEmbedded } from '#runtime/database/embedded'
+    import { openEmbedded } from '#db/embedded/open'
     import { sql } from 'kysely'
     const opened = await openEmbedded({ dataDir: ${JSON.stringify(dataDir)} }, '${role}')
     const { database } = opened

@@ -1,7 +1,7 @@
 /** Questions as merchants ask them: one of the right operations is among the first five. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { nearestIds, OperationSearch } from '#runtime/mcp/search'
+import { nearestIds, OperationSearch } from '#operations/discovery/mcp/search'
 import { loadRegistry } from '#runtime/registry/registry'
 
 type Question = [text: string, ids: string[]]

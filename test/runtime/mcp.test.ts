@@ -1,8 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test, vi } from 'vitest'
-import { Caller } from '#runtime/mcp/caller'
-import { readsBefore } from '#runtime/mcp/consequences'
+import { Caller } from '#operations/discovery/mcp/caller'
+import { readsBefore } from '#operations/discovery/mcp/consequences'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

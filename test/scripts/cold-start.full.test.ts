@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { openEmbedded } from '#runtime/database/embedded'
+
+import { openEmbedded } from '#db/embedded/open'
+
 import { prepared, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')

@@ -1,7 +1,7 @@
 /** A server whose embedded database has failed: it ends with a word of it, and what was committed is there when it is back. */
 import { expect, inject, test } from 'vitest'
+import { socketPath } from '#db/embedded/socket'
 import { openPostgres } from '#db/open'
-import { socketPath } from '#runtime/database/embedded-socket'
 import { call, prepared, start } from '#test/support/processes'
 import { store } from '#test/support/store'
 

@@ -13,7 +13,7 @@ const program = `
   import '#scripts/server/start'
   import '#db/open'
   await loadRegistry()
-  await Promise.all([import('@aws-sdk/client-s3'), import('nodemailer'), import('#runtime/mcp/server')])
+  await Promise.all([import('@aws-sdk/client-s3'), import('nodemailer'), import('#operations/discovery/mcp/server')])
 `
 
 interface Found {

@@ -4,6 +4,7 @@
  */
 
 import { expect } from 'vitest'
+import { canWriteAt, type SubscriptionStatus, statusAt } from '#operations/store/plans'
 import { applyDueEvents, applyEvents } from '#operations/store/provider-events/apply'
 import { cycleNow } from '#operations/store/quota/cycles'
 import { entitlementOf } from '#operations/store/quota/entitlement'
@@ -26,7 +27,6 @@ import { nextDue, tell } from '#operations/subscription/provider/sandbox-rows'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { type Context, SystemContext } from '#runtime/context'
 import type { Operation } from '#runtime/operation'
-import { canWriteAt, type SubscriptionStatus, statusAt } from '#runtime/plans'
 import { derivedKey } from '#runtime/secrets'
 import { toCents, toMoney } from '#runtime/values/money'
 import type { TestApp } from './app.ts'

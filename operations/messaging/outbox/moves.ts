@@ -4,7 +4,7 @@
  */
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { Counter } from '#runtime/points'
+import type { Counter } from '#runtime/server/instruments'
 import { isId } from '#runtime/values/ids'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'

@@ -1,9 +1,9 @@
 /** The home overview: facts of two periods, put side by side. */
 
 import type { Context } from '#runtime/context'
-import { featureSet, planIdAt } from '#runtime/plans'
 import type { z } from '#runtime/schema'
 import { percentOf, toCents, toNumber } from '#runtime/values/money'
+import { featureSet, planIdAt } from '../plans.ts'
 import { sourceTypes } from '../sums/counted.ts'
 import { pendingTypes } from './home-parts.ts'
 import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'

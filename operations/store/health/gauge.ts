@@ -1,7 +1,7 @@
 /** How many connections stand how, for whoever watches the server: by port and state, of no store by itself. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
-import type { Gauge } from '#runtime/points'
+import type { Gauge } from '#runtime/server/instruments'
 
 /** One statement over the connections there are; health has a row only for what was ever in trouble. */
 const counted = (system: SystemContext) =>

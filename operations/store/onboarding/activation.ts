@@ -2,7 +2,7 @@
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { planOf } from '#runtime/plans'
+import { planOf } from '../plans.ts'
 import { entitlementOf } from '../quota/entitlement.ts'
 import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './schema.ts'

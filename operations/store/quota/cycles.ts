@@ -1,7 +1,7 @@
 /** Message cycles: a month each from the subscription's anchor; a trial is one cycle (rule 8). */
 
 import type { Context, TenantDb } from '#runtime/context'
-import { planIdAt, planOf } from '#runtime/plans'
+import { planIdAt, planOf } from '../plans.ts'
 import { addPeriod, periodAt } from './periods.ts'
 
 /**

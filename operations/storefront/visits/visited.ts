@@ -2,8 +2,8 @@
 import type { PlanFacts, StoreFacts, SubscriptionInstants } from '#db/access'
 import { type Database, reach } from '#db/database'
 import { storesListed } from '#db/directory/find'
+import { canWriteAt, featureSet, planIdAt, statusAt } from '#operations/store/door'
 import { Context, jobActor, type SystemContext } from '#runtime/context'
-import { canWriteAt, featureSet, planIdAt, statusAt } from '#runtime/plans'
 
 export interface Visited {
   ctx: Context

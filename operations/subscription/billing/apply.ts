@@ -1,8 +1,7 @@
 /** What a paid, declined or late checkout does (rules 3 and 9): each once, under the lock of the subscription. */
 
-import { amounts, cycles } from '#operations/store/door'
+import { amounts, cycles, planOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { planOf } from '#runtime/plans'
 import { isId } from '#runtime/values/ids'
 import { cardOf } from '../cards.ts'
 import { isRedeemed, redeem } from '../coupons.ts'

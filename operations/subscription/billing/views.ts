@@ -1,8 +1,8 @@
 /** The subscription and its checkouts as they are answered. */
 
+import { canWriteAt, planOf, type SubscriptionStatus } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { canWriteAt, planOf, type SubscriptionStatus } from '#runtime/plans'
 import { cardOf } from '../cards.ts'
 import { couponOf, nextCharge, nextChargeAt, type SubscriptionRow, scheduledOf } from '../moves.ts'
 import { readRow } from '../rows.ts'

@@ -15,7 +15,7 @@ const shownPath = (call: Call): string => call.request.address.split('?')[0]!.sl
 
 export function authorise(call: Call): Refusal | undefined {
   if (!call.access) return
-  const reason = refusalOf(call.operation!, call.access, call.now)
+  const reason = refusalOf(call.operation!, call.access, call.now, call.gateway.registry.wired.entitlement)
   if (reason) return forbidden(reason)
 }
 

@@ -4,7 +4,7 @@ import type { Finding } from '../provider.ts'
 export type Visibility = 'public' | 'private'
 
 /**
- * Keeps files by key. Public files have a lasting url; private ones (exports, inbox media, exchange photos)
+ * Keeps files by key. Public files have a lasting url; private ones (exports, what people sent)
  * are read through `signDownload` only. Every method throws `Refused` (a key, type or size that cannot be) or
  * `Unavailable` of `runtime/ports/errors.ts`.
  */

@@ -2,6 +2,7 @@
 
 import { clockFaults } from '../clocks.ts'
 import { sameBodyFaults } from '../copies.ts'
+import { domainFaults } from '../domains.ts'
 import { identityFaults } from '../identity.ts'
 import { importFaults } from '../imports.ts'
 import { loopFaults } from '../loops.ts'
@@ -19,7 +20,7 @@ import { formatFaults } from '../values/formats.ts'
 import { patternFaults } from '../values/patterns.ts'
 
 export const halves = [
-  [clockFaults, ruleFaults, sameBodyFaults, roomFaults, testFaults],
+  [clockFaults, domainFaults, ruleFaults, sameBodyFaults, roomFaults, testFaults],
   [
     importFaults,
     identityFaults,

@@ -1,6 +1,7 @@
 /** What the clock does alone (subscription, rule 1), message cycles, and stores without a provider. */
 
 import { describe, expect, test } from 'vitest'
+import { planIdAt, statusAt } from '#operations/store/plans'
 import getInformation from '#operations/store/profile/api/get-information'
 import getStore from '#operations/store/profile/api/get-store'
 import { entitlementOf } from '#operations/store/quota/entitlement'
@@ -10,7 +11,6 @@ import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
-import { planIdAt, statusAt } from '#runtime/plans'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { billed, dayMs, startAt } from '#test/support/subscriber'

@@ -2,7 +2,7 @@ import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
-import { moveClock, toPresent } from '#runtime/server/time-travel'
+import { moveClock, toPresent } from '../time-travel.ts'
 
 const body = object({
   now: offsetInstant.optional(),

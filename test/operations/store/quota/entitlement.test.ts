@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { canWriteAt, statusAt } from '#operations/store/plans'
 import { entitlementOf, statusOf } from '#operations/store/quota/entitlement'
-import { canWriteAt, statusAt } from '#runtime/plans'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -57,16 +57,16 @@ const longestGap = 6
 
 /** By the root of the first word. */
 function phrasesOf(verbs: Record<Act, string>, rootOf: (word: string) => string): Map<string, Phrase[]> {
-  const phrases = new Map<string, Phrase[]>()
+  const byFirst = new Map<string, Phrase[]>()
   for (const [act, lines] of Object.entries(verbs) as [Act, string][]) {
     for (const line of lines.split(', ')) {
       const words = line.split(' ')
       const parts = words.filter((word) => word !== '…').map(rootOf)
       const first = parts[0]!
-      phrases.set(first, [...(phrases.get(first) ?? []), { act, parts, gap: words.indexOf('…') }])
+      byFirst.set(first, [...(byFirst.get(first) ?? []), { act, parts, gap: words.indexOf('…') }])
     }
   }
-  return phrases
+  return byFirst
 }
 const phrases = { english: phrasesOf(english, stem), abroad: phrasesOf(abroad, cut) }
 

@@ -1,14 +1,14 @@
 /** The three tools, and what each does. Everything they say of operations comes from the registry. */
 import type { CallToolResult, JSONValue, Tool } from '@modelcontextprotocol/server'
 import { runnableBy } from '#runtime/documents/descriptors'
+import { errorBody, Refusal, refuse } from '#runtime/errors'
 import { refusalOf } from '#runtime/gateway/access'
 import { read } from '#runtime/gateway/input'
 import { warningsIn } from '#runtime/gateway/warnings'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { kindsOfConsequence } from '#runtime/roles'
+import { object, z } from '#runtime/schema'
 import { cut } from '#runtime/values/cut'
-import { errorBody, Refusal, refuse } from '../errors.ts'
-import { object, z } from '../schema.ts'
 import type { Caller } from './caller.ts'
 import { consequencesOf } from './consequences.ts'
 import { describeOperation } from './describe.ts'
@@ -258,7 +258,8 @@ async function describe(caller: Caller, { operationId }: { operationId: string }
     const access = await caller.access()
     throw refuse(
       'forbidden',
-      (access && refusalOf(operation, access, caller.now())) ?? 'This key may not run it',
+      (access && refusalOf(operation, access, caller.now(), caller.registry.wired.entitlement)) ??
+        'This key may not run it',
     )
   }
   return result(describeOperation(operation))

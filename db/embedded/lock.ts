@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { SettingsError } from '#runtime/server/settings'
+import { SettingsError } from '../settings-error.ts'
 
 export type FolderRole = 'gateway' | 'worker' | 'command'
 

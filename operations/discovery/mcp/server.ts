@@ -8,11 +8,11 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { errorBody, Refusal, refuse, statusOf } from '#runtime/errors'
 import { parseJson } from '#runtime/gateway/input'
+import type { SurfaceParts } from '#runtime/gateway/surface'
 import { bodyAtMost, readBytes, utf8Text } from '#runtime/http/body'
-import { errorBody, Refusal, refuse, statusOf } from '../errors.ts'
 import { Caller } from './caller.ts'
-import type { McpParts } from './parts.ts'
 import { runTool, tools } from './tools.ts'
 
 const instructions =
@@ -21,7 +21,7 @@ const instructions =
   'the store, and some write to customers or cost money: ask the merchant first.'
 
 /** Answers a request to `/mcp`. `ip`: the address that counts for the limits. */
-export async function answerMcp(parts: McpParts, request: Request, ip: string): Promise<Response> {
+export async function answerMcp(parts: SurfaceParts, request: Request, ip: string): Promise<Response> {
   const authorization = request.headers.get('authorization') ?? ''
   const caller = new Caller(parts, authorization, ip)
   const entry = await caller.enter()
@@ -86,7 +86,7 @@ function serverFor(caller: Caller): Server {
 }
 
 /** What a client needs to find out how to get a key (RFC 9728, section 5.1); one that came with none made no error. */
-function challengeOf({ gateway }: McpParts, authorization: string): string {
+function challengeOf({ gateway }: SurfaceParts, authorization: string): string {
   const { wired, settings } = gateway.services
   if (wired.resourceMetadata === null) return 'Bearer'
   const error = authorization === '' ? '' : 'error="invalid_token", '

@@ -1,12 +1,12 @@
 /** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
 import type { Access } from '#db/access'
+import type { Refusal } from '#runtime/errors'
 import type { Answer, IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
 import { refusalFrom } from '#runtime/gateway/refusal'
 import type { RouteTable } from '#runtime/gateway/routes'
+import type { SurfaceParts } from '#runtime/gateway/surface'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
-import type { Refusal } from '../errors.ts'
-import type { McpParts } from './parts.ts'
 
 export interface Request {
   /** Values of the path's parameters by name. */
@@ -23,7 +23,7 @@ export class Caller {
   readonly #authorization: string
   readonly #ip: string
 
-  constructor({ gateway, registry, routes }: McpParts, authorization: string, ip: string) {
+  constructor({ gateway, registry, routes }: SurfaceParts, authorization: string, ip: string) {
     this.#gateway = gateway
     this.registry = registry
     this.#routes = routes

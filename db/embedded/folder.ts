@@ -12,8 +12,8 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { hasDatabase } from '#db/embedded/making'
-import { SettingsError } from '#runtime/server/settings'
+import { SettingsError } from '../settings-error.ts'
+import { hasDatabase } from './making.ts'
 
 /** What the system puts into a volume. */
 const ofTheSystem = ['lost+found']

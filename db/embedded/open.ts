@@ -4,16 +4,15 @@
  */
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Database } from '#db/database'
-import { openPglite, openPostgres } from '#db/open'
-import { makeDataDir } from '#runtime/server/data-dir'
-import { whyNotWritten } from '#runtime/server/sentences'
-import { type Settings, SettingsError } from '#runtime/server/settings'
-import { requireOwner, requireUsable, settleUnfinished } from './embedded-folder.ts'
-import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './embedded-lock.ts'
-import { serveSocket, socketPath } from './embedded-socket.ts'
+import { makeDataDir, whyNotWritten } from '../data-dir.ts'
+import type { Database } from '../database.ts'
+import { openPglite, openPostgres } from '../open.ts'
+import { SettingsError } from '../settings-error.ts'
+import { requireOwner, requireUsable, settleUnfinished } from './folder.ts'
+import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './lock.ts'
+import { serveSocket, socketPath } from './socket.ts'
 
-export type { FolderRole } from './embedded-lock.ts'
+export type { FolderRole } from './lock.ts'
 
 export interface OpenedDatabase {
   database: Database
@@ -33,10 +32,9 @@ const busyMs = 500
  * one runs; a `command` keeps the folder to itself while it runs, and others wait for its end.
  */
 export async function openEmbedded(
-  settings: Pick<Settings, 'dataDir'>,
+  { dataDir }: { dataDir: string },
   role: FolderRole = 'command',
 ): Promise<OpenedDatabase> {
-  const { dataDir } = settings
   await told(dataDir, () => makeDataDir(dataDir))
   requireUsable(dataDir)
   const socket = role === 'command' ? null : socketPath(dataDir)

@@ -1,0 +1,17 @@
+/** What the plan and the subscription of a store allow, as the gateway asks it. */
+import type { Entitlement } from '#runtime/gateway/access'
+import { canWriteAt, featureSet, features, planIdAt, planOf, statusAt } from '../plans.ts'
+
+export const allowed: Entitlement = {
+  features,
+  refusesFeature({ subscription }, feature, now) {
+    const planId = planIdAt(subscription, now)
+    if (featureSet(planId).has(feature)) return null
+    return `The plan ${planOf(planId).name} does not include ${feature}: change the plan to use it`
+  },
+  refusesWrites({ subscription }, now) {
+    const status = statusAt(subscription, now)
+    if (canWriteAt(status)) return null
+    return `The subscription is ${status}: only reads, the team, notifications and the subscription itself are open`
+  },
+}
