@@ -9,7 +9,7 @@ import type { z } from './schema.ts'
 import { byKey, inOrder, points, single } from './wiring.ts'
 
 /** A text for who builds on the API beyond its operations: read at `/docs/guides/<key>`. */
-export interface Guide {
+interface Guide {
   title: string
   /** For whom, in one sentence. */
   summary: string

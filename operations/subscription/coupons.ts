@@ -13,7 +13,7 @@ import {
   planCurrency,
 } from './money.ts'
 
-export const couponReasons = [
+const couponReasons = [
   'not-found',
   'not-started',
   'expired',
@@ -143,7 +143,7 @@ export async function validateCoupon(
 }
 
 /** What the store is charged in: that of its agreement, else by its own currency. */
-export async function currencyOf(ctx: Context): Promise<string> {
+async function currencyOf(ctx: Context): Promise<string> {
   const row = await ctx.db.selectFrom('subscriptions').select('currency').executeTakeFirstOrThrow()
   return row.currency ?? planCurrency(ctx.store.currency)
 }
