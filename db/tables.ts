@@ -48,17 +48,6 @@ import {
   subscriptionTables,
 } from './tables/subscription.ts'
 
-export type {
-  DefaultJson,
-  DefaultNumeric,
-  Instant,
-  Json,
-  NullableInstant,
-  NullableJson,
-  NullableNumeric,
-  Numeric,
-} from './tables/columns.ts'
-
 /** What a handler may see: one store's rows. */
 export interface TenantTables
   extends AutomationTables,
@@ -84,7 +73,7 @@ export interface TenantTables
     CampaignTables {}
 
 /** Out of a handler's reach. */
-export interface SystemTables
+interface SystemTables
   extends MessagingSystemTables,
     MessagingConnectionSystemTables,
     ServerSystemTables,

@@ -144,7 +144,7 @@ export interface Section {
   words?: SectionWords
 }
 
-export interface SectionWords {
+interface SectionWords {
   /** Each line: English words that mean the like, wherever they stand. */
   alike?: readonly string[]
   /** The same of words that mean something else in other sections: a label may be a tag. */

@@ -14,7 +14,7 @@ import type { Counter, Gauge } from './server/instruments.ts'
 import { byKey, inOrder, points, single } from './wiring.ts'
 
 /** A text for who builds on the API beyond its operations: read at `/docs/guides/<key>`. */
-export interface Guide {
+interface Guide {
   title: string
   /** For whom, in one sentence. */
   summary: string

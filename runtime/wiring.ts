@@ -4,7 +4,10 @@
  * within one as written, and freezes it; whoever has a context reads it (`ctx.wired.widgets`).
  */
 
-/** Every point there is, by its name: each `points.ts` adds its own. */
+/**
+ * Every point there is, by its name: each `points.ts` adds its own.
+ * @public
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: it is merged with what each points.ts declares
 export interface Points {}
 

@@ -64,6 +64,7 @@ export function benchProgram(terminal: Terminal): Command {
     .option('--rows <n>', "rows of each area instead of the area's own number", from1)
     .option('--samples <n>', 'answers measured of each call', from1, 40)
     .option('--json <file>', 'writes the JSON there too')
+    .addHelpText('after', examples(terminal, 'npm run bench -- sizes --only inbox,reviews --samples 10'))
     .action(async ({ json, ...options }: WithFile<SizesOptions>) => {
       const sizes = await measureSizes(options, showProgress(err))
       print(out, sizesTable(out, sizes), sizes, json)
@@ -77,6 +78,7 @@ export function benchProgram(terminal: Terminal): Command {
     .option('--stores <n>', 'stores, all connected', from1, 100)
     .option('--hours <n>', 'hours that pass', from1, 2)
     .option('--json <file>', 'writes the JSON there too')
+    .addHelpText('after', examples(terminal, 'npm run bench -- tenants --stores 500 --hours 3'))
     .action(async ({ json, ...options }: WithFile<{ stores: number; hours: number }>) => {
       const tenants = await measureTenants(options, showProgress(err))
       print(out, tenantsTable(out, tenants), tenants, json)

@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock, what never ends. No database. */
+/** `npm run check`: types, lint and format, unused code, the registry, who imports whom, who reads the clock, what never ends. No database. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..')
 export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
-      'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
+      'Checks types, lint, format, unused files, exports and dependencies, every declaration of an operation or job, who imports whom, who reads the ' +
         "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, how a row is found by its id, what is " +
         'told once, who writes and reads which table, what the runtime names, what is written or kept twice, and what breaks callers of the last release. Each fault is told with its file and its remedy. Needs no database.',
     )
@@ -33,6 +33,10 @@ async function check({ out }: Terminal): Promise<void> {
       ...checkers,
     ]),
     lint(root),
+    tool(root, 'no unused files, exports or dependencies', join(root, 'node_modules/knip/bin/knip.js'), [
+      '--no-progress',
+      '--cache',
+    ]),
     declarations(),
   ])
   for (const { name, ok, output } of results) {

@@ -1,12 +1,11 @@
 /** What other sections may use of this one. */
 export {
   type AvailableAutomation,
-  automationsOfTypes,
   available,
   getAutomation,
   requirementOf,
 } from './automations.ts'
 export type { ReviewRequests } from './definitions/warnings.ts'
 export type { Reviewed } from './engine/reviewed.ts'
-export { enterManually, type ManualEntry } from './entering/manually.ts'
-export type { AutomationRow, AutomationType } from './types.ts'
+export { enterManually } from './entering/manually.ts'
+export type { AutomationType } from './types.ts'

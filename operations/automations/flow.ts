@@ -5,7 +5,7 @@ import { changedCoupon, changedMessage, emptyMessage } from './parts.ts'
 import type { StepInput } from './schema.ts'
 import type { Flow, Step } from './types.ts'
 
-export const stepsAtMost = 20
+const stepsAtMost = 20
 const messagesAtMost = 10
 /** 180 days. */
 const waitsAtMost = 259_200
@@ -48,7 +48,7 @@ export function stepOf(input: StepInput): Step {
 }
 
 /** Where a step leads, ends left out. */
-export function nextOf(step: Step): string[] {
+function nextOf(step: Step): string[] {
   const ids = step.type === 'purchase-check' ? [step.ifPurchased, step.ifNot] : [step.next]
   return ids.filter((id) => id !== null)
 }

@@ -3,7 +3,7 @@ import { defaultTexts, defaultTitles, languageOf } from './default-texts.ts'
 import type { AutomationMessage, AutomationType, Conditions, QuietHours } from './types.ts'
 
 /** When what the run is about happened: a column of `carts` or `orders`, or the instant of the scan. */
-export type OccurredAt =
+type OccurredAt =
   | 'last_activity_at'
   | 'placed_at'
   | 'paid_at'

@@ -16,26 +16,26 @@ export interface CouponSpec {
   validDays: number
 }
 
-export interface WaitStep {
+interface WaitStep {
   id: string
   type: 'wait'
   minutes: number
   next: string | null
 }
-export interface PurchaseCheckStep {
+interface PurchaseCheckStep {
   id: string
   type: 'purchase-check'
   paidOnly: boolean
   ifPurchased: string | null
   ifNot: string | null
 }
-export interface CouponStep {
+interface CouponStep {
   id: string
   type: 'coupon'
   coupon: CouponSpec
   next: string | null
 }
-export interface MessageStep {
+interface MessageStep {
   id: string
   type: 'message'
   message: AutomationMessage

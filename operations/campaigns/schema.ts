@@ -13,7 +13,7 @@ export const campaignStatus = z.enum([
 ])
 export type CampaignStatus = z.infer<typeof campaignStatus>
 
-export const pauseReason = z.enum([
+const pauseReason = z.enum([
   'manual',
   'connection-lost',
   'template-unavailable',
@@ -46,7 +46,7 @@ export const messageStatus = z.enum([
   'skipped',
   'cancelled',
 ])
-export const skipReason = z.enum(['opted-out', 'missing-variable', 'too-long'])
+const skipReason = z.enum(['opted-out', 'missing-variable', 'too-long'])
 export type SkipReason = z.infer<typeof skipReason>
 
 export const failureCode = z.enum([

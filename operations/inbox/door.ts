@@ -1,3 +1,2 @@
 /** What other sections may use of this one. */
 export type { Reviewer } from './conversations/reviews-port.ts'
-export { noticeConnection } from './switch/switch.ts'

@@ -29,7 +29,7 @@ export const messageType = z.enum([
   'reaction',
   'unsupported',
 ])
-export const messageStatus = z.enum(['received', 'queued', 'sent', 'delivered', 'read', 'failed'])
+const messageStatus = z.enum(['received', 'queued', 'sent', 'delivered', 'read', 'failed'])
 export const direction = z.enum(['inbound', 'outbound'])
 
 export const member = object({ userId: id, name: z.string() })

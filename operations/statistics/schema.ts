@@ -20,8 +20,8 @@ export const range = {
 }
 export const ofCurrency = currency.optional().describe("The store's unless said; amounts are never converted")
 
-export const figures = named('ConversionFigures', object({ orders: count, revenue: money }))
-export const bySource = named(
+const figures = named('ConversionFigures', object({ orders: count, revenue: money }))
+const bySource = named(
   'FiguresBySource',
   object({
     automation: figures,
@@ -102,13 +102,7 @@ const lineOf = {
   refundedTotal: money,
 }
 
-export const conversionStatus = z.enum([
-  'pending',
-  'confirmed',
-  'partially-refunded',
-  'refunded',
-  'cancelled',
-])
+const conversionStatus = z.enum(['pending', 'confirmed', 'partially-refunded', 'refunded', 'cancelled'])
 
 export const conversion = named(
   'Conversion',

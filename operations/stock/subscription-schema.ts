@@ -13,8 +13,8 @@ import {
   z,
 } from '#runtime/schema'
 
-export const subscriptionStatus = z.enum(['waiting', 'sending', 'sent', 'failed', 'cancelled'])
-export const channel = z.enum(['email', 'phone'])
+const subscriptionStatus = z.enum(['waiting', 'sending', 'sent', 'failed', 'cancelled'])
+const channel = z.enum(['email', 'phone'])
 export type Channel = z.infer<typeof channel>
 export const source = z.enum(['product-page', 'product-list'])
 

@@ -88,7 +88,7 @@ export function planOf(id: string): Plan {
 export const featureSet = (planId: string): ReadonlySet<string> => sets.get(planId) ?? new Set()
 
 /** The part of `subscriptions.scheduled_change` that decides which plan holds. */
-export interface ScheduledPlan {
+interface ScheduledPlan {
   planId: string
   effectiveAt: string
 }

@@ -1,20 +1,16 @@
 /** What the sections with something on the storefront use. */
-
 export * as snapshots from './catalog/snapshots.ts'
 export { countedRows } from './events/counters.ts'
 export { forgetCounted } from './events/intake.ts'
-export {
-  type Counted,
-  type EventSpec,
-  type EventType,
-  eventTypes,
-  type StorefrontEvent,
+export type {
+  Counted,
+  EventSpec,
+  StorefrontEvent,
 } from './events/specs.ts'
-export { type VariantChoice, variantChoices } from './products/choices.ts'
+export { variantChoices } from './products/choices.ts'
 export { combinesWith } from './products/combines.ts'
 export {
   type Condition,
-  type ConditionChange,
   conditionFields,
   meetsCondition,
   mergedCondition,
@@ -26,14 +22,13 @@ export {
   always,
   mergedSchedule,
   nextTurn,
-  type Phase,
   phaseOf,
   type Schedule,
   type ScheduleChange,
   scheduleFields,
   schedulesShown,
 } from './products/schedule.ts'
-export { type ShownProduct, shownProducts } from './products/shown-products.ts'
+export { shownProducts } from './products/shown-products.ts'
 export {
   everyProduct,
   findTarget,

@@ -15,7 +15,7 @@ import {
 import { billing } from './provider/connection.ts'
 import type { Coupon } from './provider/port.ts'
 
-export const couponReasons = [
+const couponReasons = [
   'not-found',
   'not-started',
   'expired',
@@ -145,7 +145,7 @@ export async function validateCoupon(
 }
 
 /** What the store is charged in: that of its agreement, else by its own currency. */
-export async function currencyOf(ctx: Context): Promise<string> {
+async function currencyOf(ctx: Context): Promise<string> {
   const row = await ctx.db.selectFrom('subscriptions').select('currency').executeTakeFirstOrThrow()
   return row.currency ?? planCurrency(ctx.store.currency)
 }

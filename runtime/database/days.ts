@@ -17,7 +17,6 @@ export {
   daysBetween,
   daysOf,
   localDay,
-  refuseCrossedDays,
 } from '#runtime/values/days'
 
 /** Both included, as a caller says them. */

@@ -20,7 +20,7 @@ import { prepared } from './query.ts'
 import { least } from './sql.ts'
 
 /** Rows counted at most; what an index cannot count quickly is not counted, and the answer says so. */
-export const countedAtMost = 50_000
+const countedAtMost = 50_000
 /** The same where text is looked for: each row has to be looked at. */
 export const foundAtMost = 5000
 

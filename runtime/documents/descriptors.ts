@@ -15,7 +15,7 @@ export interface PathParameter {
 }
 
 /** A JSON Schema 2020-12 object without references. */
-export interface InputSchema extends JsonSchema {
+interface InputSchema extends JsonSchema {
   type: 'object'
   properties: Record<string, JsonSchema>
   required: string[]

@@ -312,7 +312,7 @@ function objectsWithin(schema: z.ZodTypeAny): Record<string, z.ZodTypeAny>[] {
 }
 
 /** The sentence of a 400. */
-export function faultsOf(error: z.ZodError, place: string): string {
+function faultsOf(error: z.ZodError, place: string): string {
   const sentences: string[] = []
   for (const issue of error.issues.flatMap(leaves)) {
     const path = issue.path.join('.')

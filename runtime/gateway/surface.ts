@@ -9,7 +9,7 @@ export interface SurfaceParts {
   registry: Registry
   routes: RouteTable
 }
-export type SurfaceAnswer = (parts: SurfaceParts, request: Request, address: string) => Promise<Response>
+type SurfaceAnswer = (parts: SurfaceParts, request: Request, address: string) => Promise<Response>
 
 export interface Surface {
   /** Called for each request: what it imports is loaded by the first, since many servers have none. */

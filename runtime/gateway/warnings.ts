@@ -46,7 +46,7 @@ function collect(schema: z.ZodTypeAny, value: unknown, path: string, found: Set<
 }
 
 /** Of a field, through what makes it optional, nullable or defaulted. */
-export function groundWithin(schema: z.ZodTypeAny): ReturnType<typeof groundOf> {
+function groundWithin(schema: z.ZodTypeAny): ReturnType<typeof groundOf> {
   const ground = groundOf(schema)
   if (ground || schema instanceof z.ZodObject || schema instanceof z.ZodArray) return ground
   for (const child of childrenOf(schema)) {

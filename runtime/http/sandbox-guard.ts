@@ -8,7 +8,7 @@ import { type Refusal, refuse } from '#runtime/errors'
 import type { Settings } from '#runtime/server/settings'
 
 /** Whether only programs of this machine reach what listens there. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase()
   return (
     name === 'localhost' || name === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name) || name === '127.1'

@@ -33,7 +33,7 @@ export function revocable<T extends object>(target: T, taken: AbortSignal): T {
 }
 
 /** What the promise brings, or why the signal was aborted, whichever comes first. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: either, resolve, reject } = Promise.withResolvers<T>()
   const refuse = (): void => {
     reject(signal.reason)

@@ -63,7 +63,7 @@ export interface FetchedJob {
 }
 
 /** Of one run: the same job tried again, or put back and claimed again, is another. */
-export type Run = Pick<FetchedJob, 'id' | 'retryCount' | 'begunAt'>
+type Run = Pick<FetchedJob, 'id' | 'retryCount' | 'begunAt'>
 
 export interface DueQueue {
   name: string
@@ -74,7 +74,7 @@ export interface DueQueue {
 }
 
 /** Of a queue at most so many. */
-export interface Wanted {
+interface Wanted {
   name: string
   atMost: number
 }

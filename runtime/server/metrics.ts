@@ -28,7 +28,7 @@ export interface Metrics {
 }
 
 /** `answered` includes a refusal of what was asked; `silent`: it did not answer, or not as it should. */
-export type ProviderOutcome = 'answered' | 'silent'
+type ProviderOutcome = 'answered' | 'silent'
 
 export function openMetrics(database: Database, queue: Queue): Metrics {
   const registry = new Registry()

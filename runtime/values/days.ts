@@ -3,7 +3,7 @@ import { IANAZone } from 'luxon'
 import { refuse } from '#runtime/errors'
 
 /** What a caller may name: beyond, texts of days no longer sort, and databases and clocks disagree. */
-export const [firstYear, lastYear] = [2000, 2100]
+const [firstYear, lastYear] = [2000, 2100]
 export const yearsSentence = `must be in the years ${firstYear} to ${lastYear}`
 export const firstDay = `${firstYear}-01-01`
 export const lastDay = `${lastYear}-12-31`

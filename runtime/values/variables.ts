@@ -5,7 +5,7 @@
 import { cut } from './cut.ts'
 import { isSeen, unturned } from './signs.ts'
 
-export interface Variable {
+interface Variable {
   name: string
   /** Null where none is given, or a blank one. */
   fallback: string | null
@@ -22,7 +22,7 @@ export interface RenderedText {
 }
 
 /** What a variable may be called, whatever it stands for. */
-export const variableName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
+const variableName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
 
 /** The parts of a text, or the fault as the end of a sentence (`has a "{{" without its "}}"`). */
 export function parseVariables(text: string): { parts: Part[] } | { fault: string } {

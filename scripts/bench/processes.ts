@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import type { TargetName } from './operations.ts'
 
-export interface Use {
+interface Use {
   /** User and system time since the start. */
   cpuMicros: number
   peakMiB: number

@@ -26,7 +26,7 @@ export interface SizesOptions {
 }
 
 /** Limits are null where there is none. */
-export interface SizeLine {
+interface SizeLine {
   area: string
   rows: number
   name: string

@@ -11,7 +11,7 @@ import type { Output } from '#scripts/cli/terminal'
 import { gatewaySettings, openStore, withThrowaway } from './fixture.ts'
 import { cpuOf } from './processes.ts'
 
-export interface Hour {
+interface Hour {
   /** Jobs that ended, by queue. */
   jobs: Record<string, number>
   /** CPU time of this process, which runs them, and of PostgreSQL; null but on Linux. */

@@ -45,7 +45,7 @@ const writable = {
   startsOn: day.nullable(),
 }
 
-export const gadget = named(
+const gadget = named(
   'Gadget',
   object({
     id,

@@ -30,6 +30,7 @@ async function cloned(): Promise<void> {
     'tsconfig.json',
     'vitest.config.ts',
     'biome.json',
+    'knip.json',
     '.gitignore',
     'README.md',
     'CHANGELOG.md',
@@ -140,8 +141,11 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   const described = await ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool })
   expect(described.text).toContain('/campaigns/shortest')
 
+  await writeFile(join(folder, 'runtime/nobody.ts'), 'export const nothing = 0\n')
   const unsaid = await run('scripts/check.ts')
+  await rm(join(folder, 'runtime/nobody.ts'))
   expect(unsaid.code).toBe(1)
+  expect(unsaid.output).toMatch(/Unused files \(1\)\s+runtime\/nobody\.ts/)
   expect(unsaid.output).toContain(
     'operations/campaigns/api/get-shortest.ts: still has the description that `npm run new` wrote → say in one sentence',
   )

@@ -9,7 +9,7 @@ import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 
-export interface TestContact {
+interface TestContact {
   phone: string
   name?: string | null
   email?: string | null
@@ -29,7 +29,7 @@ export interface SendingShop extends Shop {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
-export type Campaign = any
+type Campaign = any
 
 /** `+5511910000042` for 42: none of the phones with a meaning of their own. */
 export const phoneOf = (n: number): string => `+55119${String(10_000_000 + n * 10 + 5).padStart(8, '0')}`

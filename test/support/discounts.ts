@@ -1,6 +1,6 @@
 /** A connected shop whose discounts are looked at on both sides, and a platform that can be held up. */
 import type { EcommercePort } from '#operations/store/ecommerce/port'
-import { heldDiscounts, type StoredDiscount } from '#operations/store/ecommerce/sandbox-discounts'
+import { heldDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
 import type { TestApp } from './app.ts'
 import { connectedStore } from './platform.ts'
 
@@ -40,7 +40,6 @@ export async function discountStore(app: TestApp, options: Parameters<typeof con
   }
 }
 export type DiscountShop = Awaited<ReturnType<typeof discountStore>>
-export type { StoredDiscount }
 
 type Method = 'putDiscount' | 'removeDiscount'
 

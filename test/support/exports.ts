@@ -32,7 +32,7 @@ export interface World {
 }
 
 /** Some at the same instant, some a microsecond apart, on three days. */
-export const instantOf = (n: number): string => `2026-11-${20 - (n % 3)} 12:00:00.00000${n % 2}+00`
+const instantOf = (n: number): string => `2026-11-${20 - (n % 3)} 12:00:00.00000${n % 2}+00`
 /** What a store keeps text in that is looked for, whichever row it is of. */
 const named = (n: number): string => `Ana ${n % 2 === 0 ? 'even' : 'odd'} ${n}`
 const phoneOf = (n: number): string => `+551198888${String(1000 + n)}`

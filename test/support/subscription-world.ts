@@ -35,8 +35,8 @@ import { type Billed, billed, type CardName, cards } from './subscriber.ts'
 import { checkReadings } from './subscription-readings.ts'
 
 export type Plan = 'starter' | 'growth' | 'scale'
-export type Cycle = 'monthly' | 'yearly'
-export type Wish = { plan: Plan | null; cycle: Cycle | null; coupon: string | null }
+type Cycle = 'monthly' | 'yearly'
+type Wish = { plan: Plan | null; cycle: Cycle | null; coupon: string | null }
 
 export type Move =
   | ({ move: 'subscribe' | 'resume' | 'update' } & Wish)
@@ -96,7 +96,7 @@ export function unusedAt(row: SubscriptionRow, now: Date): bigint {
   const left = Math.min(whole, Math.max(0, row.current_period_end.getTime() - now.getTime()))
   return BigInt(Math.round((Number(toCents(row.period_cost)) * left) / whole))
 }
-export const holdingsAt = (row: SubscriptionRow, now: Date): bigint =>
+const holdingsAt = (row: SubscriptionRow, now: Date): bigint =>
   unusedAt(row, now) + toCents(row.credit_balance)
 
 export class SubscriptionWorld {

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Cart } from '#operations/store/door'
-import { columnsOf, connections, isAmong } from '#operations/store/door'
+import { columnsOf, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { withRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
@@ -170,7 +170,3 @@ export async function moveCartCursor(ctx: Context, connectedAt: Date, cursor: Ca
   await connections.keepProgress(ctx, connectedAt, known)
   if (atEnd) await mirrorRead(ctx, before)
 }
-
-/** The carts with these ids. */
-export const cartsById = (ctx: Context, ids: readonly string[]) =>
-  ctx.db.selectFrom('carts').selectAll().where(isAmong('id', ids)).orderBy('id').execute()

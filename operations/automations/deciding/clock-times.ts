@@ -5,7 +5,7 @@ import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
 import type { QuietHours } from '../types.ts'
 
 export { addDays, localDay } from '#runtime/values/days'
-export { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
+export { firstInstantOn } from '#runtime/values/wall-clock'
 
 const quarterMs = 15 * 60_000
 

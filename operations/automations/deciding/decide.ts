@@ -62,7 +62,7 @@ export type Decision = {
     }
 )
 
-export const isObjection = (found: sending.Connection | Objection): found is Objection => 'code' in found
+const isObjection = (found: sending.Connection | Objection): found is Objection => 'code' in found
 
 export function decide(row: EngineRow, around: Surroundings): Decision {
   const decision = asKnown(row, around)

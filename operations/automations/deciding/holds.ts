@@ -2,12 +2,7 @@
 
 import type { OwnReason } from '../reasons.ts'
 
-export const holdReasons = [
-  'not-connected',
-  'template-pending',
-  'number-limit',
-  'provider-unavailable',
-] as const
+const holdReasons = ['not-connected', 'template-pending', 'number-limit', 'provider-unavailable'] as const
 export type HoldReason = (typeof holdReasons)[number]
 
 /** How a message fails that was held too long. */

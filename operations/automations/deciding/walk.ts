@@ -27,7 +27,7 @@ export interface Passage {
   leftAt: Date | null
 }
 
-export type Stop =
+type Stop =
   | { at: 'wait'; stepId: string; until: Date }
   | { at: 'coupon'; stepId: string; coupon: CouponSpec }
   /** `due`: when it was to leave, however late it is now. */

@@ -24,7 +24,7 @@ import {
 import { lookAgain } from './pending.ts'
 import { addVersion } from './versions.ts'
 
-export const automationsAtMost = 50
+const automationsAtMost = 50
 
 /** Makes an automation. Refuses what may not be, an unknown template, a name that is taken, the 51st. Answers its id. */
 export async function createAutomation(

@@ -10,7 +10,7 @@ const batchAtMost = 200
 const staleMs = 5_000
 
 /** Messages that may leave together. `perSecond`: the number's whole rate. */
-export const batchSize = (perSecond: number): number =>
+const batchSize = (perSecond: number): number =>
   Math.min(batchAtMost, Math.max(1, Math.floor(perSecond * share * batchSeconds)))
 
 /**

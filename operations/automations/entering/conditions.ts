@@ -47,9 +47,3 @@ export function conditionsHold(conditions: Conditions, facts: ConditionFacts): b
   if (customers === 'first-order') return !facts.hasEarlierOrder
   return customers === 'returning' ? facts.hasEarlierOrder : true
 }
-
-/** What the conditions have to know beyond the order or cart itself. */
-export const needs = (conditions: readonly Conditions[]) => ({
-  categories: conditions.some((each) => each.categoryIds.length > 0),
-  earlierOrders: conditions.some((each) => each.customers !== 'all'),
-})

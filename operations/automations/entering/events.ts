@@ -84,11 +84,7 @@ export async function applyEvents(ctx: Context, changed: ChangedEntities): Promi
 const dayMs = 24 * 3_600_000
 
 /** It happened since the automation was turned on, and not so long ago that nobody expects a message. */
-export function isTimely(
-  { activatedAt, delayMinutes }: AutomationRow,
-  { occurredAt }: Entry,
-  now: Date,
-): boolean {
+function isTimely({ activatedAt, delayMinutes }: AutomationRow, { occurredAt }: Entry, now: Date): boolean {
   const age = now.getTime() - occurredAt.getTime()
   return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * 60_000)
 }

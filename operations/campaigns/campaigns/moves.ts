@@ -68,7 +68,7 @@ const anew = (now: Date) => ({
   estimated_finish_at: null,
 })
 
-export const noList: Problem = {
+const noList: Problem = {
   reason: 'empty-audience',
   message: 'The campaign has no contact list any more: choose one first',
 }

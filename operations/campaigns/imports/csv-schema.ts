@@ -3,7 +3,7 @@ import { customFieldName, customFieldsAtMost } from '../lists/contact-schema.ts'
 import { listName } from '../lists/schema.ts'
 
 const cellsAtMost = 1000
-export const rowsAtMost = 100_000
+const rowsAtMost = 100_000
 
 const cell = z.union([z.string(), z.number(), z.null()])
 export type Cell = z.infer<typeof cell>

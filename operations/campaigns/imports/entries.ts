@@ -3,7 +3,7 @@ import { phoneKey } from '#runtime/values/phone'
 import { customFieldsAtMost } from '../lists/contact-schema.ts'
 
 /** Somebody to add. */
-export interface Person {
+interface Person {
   /** Of the file; null where there are no lines. */
   line: number | null
   phone: string
@@ -17,7 +17,7 @@ export interface Person {
 export const toldAs = (platformCustomerId: string): string => `(customer ${platformCustomerId})`
 
 /** Or a row that is none, and why. */
-export interface Fault {
+interface Fault {
   line: number | null
   reason: string
 }

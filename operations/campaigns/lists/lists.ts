@@ -9,7 +9,7 @@ import { isId } from '#runtime/values/ids'
 import { countOptedOut } from '../opt-outs/count.ts'
 import type { ListSource } from './schema.ts'
 
-export const listsAtMost = 200
+const listsAtMost = 200
 export const contactsAtMost = 200_000
 
 const importJson = jsonObject({

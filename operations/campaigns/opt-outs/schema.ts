@@ -1,7 +1,7 @@
 import { id, instant, named, object, text, z } from '#runtime/schema'
 import { hasPhoneDigits } from '#runtime/values/phone'
 
-export const optOutSource = z.enum(['manual', 'reply', 'provider'])
+const optOutSource = z.enum(['manual', 'reply', 'provider'])
 
 /** Filters of the list, and of its export. */
 export const optOutFilters = {

@@ -201,10 +201,7 @@ const nobodyGetsIt: Record<NonNullable<Rendered['skip']>, string> = {
 }
 
 /** How many contacts of the list can be reached now (rule 2e). */
-export async function findReachable(
-  ctx: Context,
-  listId: string | null,
-): Promise<{ reachable: number } | Problem> {
+async function findReachable(ctx: Context, listId: string | null): Promise<{ reachable: number } | Problem> {
   const [list] = listId === null ? [] : await audienceOfList(ctx, { id: listId })
   if (list?.importing) {
     return {

@@ -2,7 +2,7 @@ import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
-export const fieldType = z.enum(['text', 'email', 'phone', 'textarea', 'select', 'checkbox'])
+const fieldType = z.enum(['text', 'email', 'phone', 'textarea', 'select', 'checkbox'])
 
 const fieldShape = {
   key: z

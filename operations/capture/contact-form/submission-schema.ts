@@ -7,7 +7,7 @@ export const submissionFilters = {
   endDate: day.optional().describe('Last day of `createdAt`'),
 }
 
-export const crmStatus = z.enum(['added', 'already-in-list', 'no-phone', 'list-missing'])
+const crmStatus = z.enum(['added', 'already-in-list', 'no-phone', 'list-missing'])
 
 export const submission = named(
   'Submission',

@@ -43,7 +43,7 @@ export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
  * In one transaction: the submission, its notification and email, the subscriber, and the contact. `filling`: what a
  * browser that sends one form twice sends both times; the second one stores nothing.
  */
-export async function storeSubmission(
+async function storeSubmission(
   ctx: Context,
   settings: FormSettings,
   submitted: Submitted,

@@ -29,7 +29,7 @@ export function pushableRows(ctx: Context, mode: 'new' | 'all') {
 }
 
 /** Pushed once, and nothing is known of them there any more: it was us who took them off. */
-export const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprovider_status is null)`
+const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprovider_status is null)`
 
 /** Gives a batch to the provider. Not inside a transaction. */
 export async function pushBatch(

@@ -24,7 +24,7 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
 }
 
 /** The coupons that shoppers can get: with the roulette on, those of its prizes. */
-export const couponsInForce = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
+const couponsInForce = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
   enabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
 
 const dayMs = 86_400_000

@@ -3,7 +3,7 @@ import { refuse } from '#runtime/errors'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
 /** The sentence of the first faults, five at most; null where there are none. */
-export function popupFaults(settings: PopupSettings): string | null {
+function popupFaults(settings: PopupSettings): string | null {
   const faults = [
     ...(settings.coupon.enabled ? couponFaults('coupon', settings.coupon) : []),
     ...(settings.roulette.enabled ? rouletteFaults(settings.roulette.prizes) : []),

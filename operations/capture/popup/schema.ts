@@ -22,8 +22,8 @@ const imageAddress = reference('file', z.string().min(1).max(2000))
   .nullable()
 const days = z.number().int().min(1).max(365)
 
-export const couponMode = z.enum(['shared', 'unique'])
-export const couponType = z.enum(['percentage', 'amount', 'free-shipping'])
+const couponMode = z.enum(['shared', 'unique'])
+const couponType = z.enum(['percentage', 'amount', 'free-shipping'])
 
 const couponShape = {
   mode: couponMode.describe('One code for all, or one of its own for each'),

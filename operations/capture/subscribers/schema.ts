@@ -1,6 +1,6 @@
 import { day, id, instant, named, object, text, z } from '#runtime/schema'
 
-export const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
+const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
 
 /** Filters of the list, and of its export. */
 export const subscriberFilters = {

@@ -4,7 +4,7 @@ import { withoutEnclitic } from './endings.ts'
 import type { Dictionary } from './translations.ts'
 import { joinedOf, stem, stopWords } from './words.ts'
 
-export interface Unit {
+interface Unit {
   /** Of which one is meant. */
   stems: readonly string[]
   /** `act`: the verb. `side`: what can be asked of anything, "all" and "how many". */

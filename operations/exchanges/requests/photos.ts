@@ -3,7 +3,7 @@ import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 export const exchangePhotos = 'exchange-photos'
-export const photoTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/heic']
+const photoTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/heic']
 export const photoMaxBytes = 10 * 1024 * 1024
 
 export const photoUploads: files.Purpose = {

@@ -19,7 +19,7 @@ import {
 import { address, addressInput, refundMethod, requestType, returnMethod } from '../settings/schema.ts'
 import { statuses } from './moves.ts'
 
-export const requestStatus = z.enum(statuses)
+const requestStatus = z.enum(statuses)
 const platformText = z.string().nullable()
 
 const exchangeFor = object({
@@ -170,13 +170,7 @@ export const confirmBody = object({
 })
 export type Confirmation = z.infer<typeof confirmBody>
 
-export const rejectionCode = z.enum([
-  'outside-window',
-  'final-sale',
-  'not-eligible',
-  'failed-inspection',
-  'other',
-])
+const rejectionCode = z.enum(['outside-window', 'final-sale', 'not-eligible', 'failed-inspection', 'other'])
 export const rejectBody = object({
   reason: z.string().trim().min(1, 'must not be empty').max(1000).describe('The shopper reads it'),
   code: rejectionCode.default('other'),

@@ -4,7 +4,7 @@ import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 /** A request that still moves. */
-export const openStatuses: readonly string[] = ['requested', 'approved', 'in-transit', 'received']
+const openStatuses: readonly string[] = ['requested', 'approved', 'in-transit', 'received']
 
 /** Requests about one order take turns, to the end of the transaction: no unit is taken twice. */
 export async function lockOrder(ctx: Context, orderId: string): Promise<void> {

@@ -11,7 +11,7 @@ export interface PublicSettings {
   maxPhotos: number
 }
 export type PublicReason = Omit<ExchangeContent['reasons'][number], 'isActive'>
-export type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
+type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
 
 /** Those that a shopper chooses among. */
 export function publicSettings(settings: ExchangeContent): PublicSettings {

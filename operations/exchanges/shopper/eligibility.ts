@@ -89,7 +89,7 @@ export function itemFault(
 }
 
 /** Whether a line was paid with less than its units cost. */
-export const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
+const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
   amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
 
 const words: Record<Exclude<ItemFault, 'outside-window'>, Wording> = {

@@ -49,7 +49,7 @@ export interface MediaView {
 }
 
 /** What is answered of media: an address that holds for an hour, once the file is ours. */
-export async function mediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
+async function mediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
   const { contentType, fileName, size, status, key } = media
   const shown = { contentType, fileName, size, status }
   // What another section sent has an address of its own, which lasts.

@@ -3,7 +3,7 @@ import { reference } from '#runtime/references'
 import { id, object, text, z } from '#runtime/schema'
 import { parameters } from '../schema.ts'
 
-export const sendType = z.enum(['text', 'image', 'video', 'audio', 'document', 'template'])
+const sendType = z.enum(['text', 'image', 'video', 'audio', 'document', 'template'])
 export type SendType = z.infer<typeof sendType>
 export const captionAtMost = 1024
 export const textAtMost = 4096

@@ -35,10 +35,7 @@ export const defaultTierSettings: TierSettings = {
 }
 
 /** The highest tier whose thresholds hold; null below all, or while tiers are off. */
-export function tierFor(
-  settings: TierSettings,
-  bought: { purchases: number; amount: number },
-): string | null {
+function tierFor(settings: TierSettings, bought: { purchases: number; amount: number }): string | null {
   if (!settings.isEnabled) return null
   const holds = ({ minPurchases, minAmount }: Tier): boolean => {
     const met = [

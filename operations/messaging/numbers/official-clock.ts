@@ -1,6 +1,6 @@
 /** Where an official number stands at an instant, by its row and the clock alone. */
 export const officialStatuses = ['none', 'setup-pending', 'verifying', 'connected', 'error'] as const
-export type OfficialStatus = (typeof officialStatuses)[number]
+type OfficialStatus = (typeof officialStatuses)[number]
 
 export const officialIssues = [
   'setup-denied',

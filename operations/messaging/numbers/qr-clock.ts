@@ -10,7 +10,7 @@ export const qrStatuses = [
   'expired',
   'disconnected',
 ] as const
-export type QrStatus = (typeof qrStatuses)[number]
+type QrStatus = (typeof qrStatuses)[number]
 
 export const endReasons = ['merchant', 'expired', 'logged-out', 'number-in-use', 'replaced'] as const
 export type EndReason = (typeof endReasons)[number]

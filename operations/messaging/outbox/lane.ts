@@ -11,7 +11,10 @@ import type { Sender, SentMessage } from '../sending/deliver.ts'
 
 export type Table = keyof TenantTables
 
-/** Why a message failed or stayed: what sections say beside the shared ones, each adds. */
+/**
+ * Why a message failed or stayed: what sections say beside the shared ones, each adds.
+ * @public
+ */
 export interface Codes extends Record<LaneFailure, true> {}
 export type Code = keyof Codes
 
@@ -41,7 +44,7 @@ export interface Standing {
 }
 
 /** A column of a lane's table, with its SQL type; without one it is read and never written. */
-export type Column<T extends Table> = readonly [name: keyof TenantTables[T] & string, type?: string]
+type Column<T extends Table> = readonly [name: keyof TenantTables[T] & string, type?: string]
 
 /** What most lanes call the fields of a row. */
 export const usualColumns = {

@@ -1,8 +1,7 @@
 /** The outbox: how every message leaves, whatever its section (rule 10). */
 export { lane, single } from './declare.ts'
-export { type Batch, type Handed, handOver, type Letter, type Told, type Trouble } from './hand.ts'
+export { type Handed, handOver, type Letter, type Told, type Trouble } from './hand.ts'
 export {
-  type Code,
   deadAfterMs,
   type Lane,
   lostAfterMs,
@@ -17,9 +16,7 @@ export {
   type Failure,
   giveUp,
   handOne,
-  type Next,
   type Ready,
   type Single,
-  type SingleLane,
 } from './single.ts'
 export { releaseUnits, reserveUpTo } from './units.ts'

@@ -38,7 +38,7 @@ export function rowsOf<Row extends Standing>(ctx: Context, lane: Lane<Row>): Row
   return joined.select(columnsOf(lane).map(([field, name]) => sql.ref(`m.${name}`).as(field)))
 }
 
-export const completed = <Row extends Standing>(row: object): Row => ({ ...nothing, ...row }) as Row
+const completed = <Row extends Standing>(row: object): Row => ({ ...nothing, ...row }) as Row
 
 /**
  * Locks messages that are on their way or have left, what is always locked before them first. `claimId`: those of this
@@ -114,7 +114,7 @@ const codeIn = <Row extends Standing>(lane: Lane<Row>, code: Code | null): Code 
 const changing = <Row extends Standing>(tx: Context, lane: Lane<Row>): Changed =>
   tx.db.updateTable(`${lane.table} as m` as 'campaign_messages as m') as unknown as Changed
 
-export const nameOf = <Row extends Standing>(lane: Lane<Row>, field: keyof Row & string): string =>
+const nameOf = <Row extends Standing>(lane: Lane<Row>, field: keyof Row & string): string =>
   (lane.columns as Record<string, readonly [string, string?] | null>)[field]?.[0] ?? field
 
 /**

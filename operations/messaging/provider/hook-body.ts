@@ -12,7 +12,7 @@ import { templateEvent } from './template-hooks.ts'
 
 export const signatureHeader = 'x-hub-signature-256'
 
-export const signatureOf = (secret: string, body: Uint8Array | string): string =>
+const signatureOf = (secret: string, body: Uint8Array | string): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
 /** Compared in constant time; a missing or malformed header is wrong. */

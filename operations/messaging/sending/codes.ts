@@ -29,7 +29,7 @@ export type ObjectionCode =
   | 'number-limit'
 
 /** Why a message that was taken on at once (a single send, one of the inbox) failed. */
-export type SingleFailure =
+type SingleFailure =
   | Exclude<ObjectionCode, 'opted-out' | 'not-connected'>
   | 'disconnected'
   | 'unknown-outcome'

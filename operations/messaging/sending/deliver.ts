@@ -34,7 +34,6 @@ import { sharedTextFor } from './shared-text.ts'
 export { isAhead } from '../numbers/pace.ts'
 
 export type { Connection }
-export { takeRecipients }
 
 const dayMs = 24 * 3_600_000
 const answerWithinMs = 8_000

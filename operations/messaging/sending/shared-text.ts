@@ -8,7 +8,7 @@ import { asParameter } from '#runtime/values/variables'
 const windowMs = 24 * 3_600_000
 
 /** The text as the recipient reads it: a parameter of a template where it opens a conversation, as written in an answer. */
-export function sharedText(storeName: string, text: string, isWindowOpen: boolean): string {
+function sharedText(storeName: string, text: string, isWindowOpen: boolean): string {
   // An asterisk in the name would end the bold there.
   const name = `*${asParameter(storeName.replaceAll('*', ' '))}*`
   return isWindowOpen ? `${name}\n${text}` : asParameter(`${name} ${text}`)

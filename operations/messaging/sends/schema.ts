@@ -8,7 +8,7 @@ export const templateParameters = object({
   buttons: parameterList.optional(),
 }).describe('As many as the template has placeholders, in their order')
 
-export const messageType = z.enum(['text', 'image', 'video', 'document', 'template'])
+const messageType = z.enum(['text', 'image', 'video', 'document', 'template'])
 const parameters = z.array(z.string())
 
 export const sentMessage = named(

@@ -5,7 +5,6 @@ import { refuse } from '#runtime/errors'
 import { asParameter } from '#runtime/values/variables'
 import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
 
-export { forgetAllTemplates as forgetAll } from './moves.ts'
 export { isMiscounted, type Placeholders, type TemplateUse } from './uses.ts'
 export type { Rendered }
 export { miscounted }

@@ -14,7 +14,7 @@ export const beforeAfterWords = {
 const whole = (least: number, most: number) => z.number().int().min(least).max(most)
 const optionalText = (atMost: number) => text(0, atMost).nullable().default(null)
 
-export const blockStyle = named(
+const blockStyle = named(
   'BlockStyle',
   object({
     backgroundColor: colour.nullable().default(null),

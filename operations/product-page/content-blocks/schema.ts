@@ -2,7 +2,7 @@ import { scheduleFields, targetingFields } from '#operations/storefront/door'
 import { count, day, freeObject, id, instant, line, named, object, writeBody, z } from '#runtime/schema'
 import { anyDesign, blockTypes } from './designs.ts'
 
-export const blockStatus = z
+const blockStatus = z
   .enum(['active', 'paused', 'scheduled', 'ended'])
   .describe('As of now: what the dates and isActive make of it')
 export const blockType = z.enum(blockTypes)

@@ -25,7 +25,7 @@ export function featuredCents(settings: Featured, product: snapshots.Snapshot): 
 }
 
 /** What the product is reduced by, in whole per cent, of its variant that is reduced most; null where none is. */
-export function salePercentage(product: snapshots.Snapshot): number | null {
+function salePercentage(product: snapshots.Snapshot): number | null {
   let most: number | null = null
   for (const { price, compareAtPrice } of [product, ...product.variants]) {
     if (compareAtPrice === null) continue

@@ -36,7 +36,7 @@ export type LabelKind = 'sticker' | 'badge'
 export type LabelContent<Own> = Own & Targeting & Condition
 
 /** What is written of a label. */
-export interface Label<Own> extends Schedule {
+interface Label<Own> extends Schedule {
   name: string
   isActive: boolean
   priority: number

@@ -32,7 +32,7 @@ const stickerFields = {
   textColor: readOn('backgroundColor'),
 }
 
-export const badgeVariables = ['discountPercentage', 'stock', 'price', 'transferPrice']
+const badgeVariables = ['discountPercentage', 'stock', 'price', 'transferPrice']
 const badgeFields = {
   ...common,
   text: variableLine(1, 80, badgeVariables),

@@ -30,7 +30,7 @@ const totalsOf = (db: Db) =>
     .as('t')
 
 /** What shoppers see of it. */
-export const publicShape = {
+const publicShape = {
   title: sql`coalesce(${contentText('title')}, d.name)`,
   ...fieldsOf('d.content', ['description', 'imageUrl']),
   items: sql`t.items`,

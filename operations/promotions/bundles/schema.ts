@@ -8,7 +8,7 @@ const itemFields = {
   variantId: reference('variant', platformId).nullable().describe('Null: any variant'),
   quantity: z.number().int().min(1).max(99),
 }
-export const itemShown = { ...itemFields, ...itemSeen }
+const itemShown = { ...itemFields, ...itemSeen }
 const itemReadOnly = Object.keys(itemSeen)
 
 const bundleFields = {

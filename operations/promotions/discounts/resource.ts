@@ -27,7 +27,7 @@ export interface DiscountFilters {
   productId?: string | undefined
 }
 
-export type DiscountRows = SelectQueryBuilder<TenantTables & { d: TenantTables['discounts'] }, 'd', object>
+type DiscountRows = SelectQueryBuilder<TenantTables & { d: TenantTables['discounts'] }, 'd', object>
 
 /** `C`: its content; `Change`: what its operations take. */
 interface Own<C extends { combinesWith: object }, Change extends Common> {

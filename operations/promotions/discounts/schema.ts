@@ -3,7 +3,7 @@
 import { combinesWith, scheduleFields, schedulesShown } from '#operations/storefront/door'
 import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
 
-export const syncStatus = z
+const syncStatus = z
   .enum(['none', 'synced', 'pending', 'failed', 'suspended'])
   .describe(
     'How your platform has it. none: nothing should be there; pending: a change is under way; suspended: the plan or subscription does not allow it now',

@@ -90,7 +90,7 @@ export const defaultInstallmentSettings: InstallmentSettingsContent = {
   fontSize: 14,
 }
 
-export const installmentOption = object({
+const installmentOption = object({
   installments: z.number().int(),
   amount: money.describe('Of each installment'),
   firstAmount: money.describe('Of the first, which takes what rounding leaves'),

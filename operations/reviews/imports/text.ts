@@ -7,11 +7,11 @@ import { piecesOf } from '#runtime/values/cut'
 import { storableCell } from '#runtime/values/storable'
 
 /** Rows beside the header. */
-export const rowsAtMost = 50_000
+const rowsAtMost = 50_000
 const chunkAtOnce = 64 * 1024
 const recordAtMost = 200_000
 
-export interface CsvRow {
+interface CsvRow {
   /** Its first; the header's is 1. */
   line: number
   cells: string[]

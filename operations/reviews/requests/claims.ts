@@ -27,7 +27,7 @@ import { type About, requestMail, requestMessage } from './texts.ts'
 import { wayOut } from './unsubscribes.ts'
 
 /** What is claimed of a store at once takes turns: neither a request nor its 90 days are looked at by two. */
-export const lockRequests = async (tx: Context): Promise<void> => {
+const lockRequests = async (tx: Context): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`review-requests:${tx.store.id}`}, 0))`.execute(
     tx.db,
   )
@@ -59,7 +59,7 @@ const lockedRows = (tx: Context, ids: readonly string[]) =>
     .orderBy('id')
     .forUpdate()
     .execute()
-export type DispatchRow = Awaited<ReturnType<typeof lockedRows>>[number]
+type DispatchRow = Awaited<ReturnType<typeof lockedRows>>[number]
 
 export type Why =
   /** Its time has come. */

@@ -1,7 +1,7 @@
 import { count, day, id, instant, named, object, paging, queryList, z } from '#runtime/schema'
 import { itemResult } from '../bulk-schema.ts'
 
-export const dispatchStatuses = [
+const dispatchStatuses = [
   'scheduled',
   'sending',
   'sent',

@@ -36,7 +36,7 @@ export const reviewJson = (row: string): RawBuilder<unknown> =>
     updatedAt: instantOf(`${row}.updated_at`),
   })
 
-export const replyJson = (row: string): RawBuilder<unknown> =>
+const replyJson = (row: string): RawBuilder<unknown> =>
   sql`case when ${sql.ref(`${row}.reply_text`)} is not null then ${jsonObject({
     text: `${row}.reply_text`,
     authorName: `${row}.reply_author`,

@@ -1,8 +1,8 @@
 import { day, id, instant, named, object, paging, queryFlag, queryInt, queryList, z } from '#runtime/schema'
 import { rating } from '../common-schema.ts'
 
-export const reviewStatuses = ['pending', 'approved', 'rejected'] as const
-export const reviewSources = ['request', 'storefront', 'import'] as const
+const reviewStatuses = ['pending', 'approved', 'rejected'] as const
+const reviewSources = ['request', 'storefront', 'import'] as const
 
 export const review = named(
   'Review',
@@ -41,7 +41,7 @@ export const review = named(
 
 const ofRating = queryInt(1, 5)
 
-export const reviewFilters = {
+const reviewFilters = {
   status: queryList(z.enum(reviewStatuses)).optional(),
   rating: queryList(ofRating).optional().describe('1 to 5'),
   productId: z.string().min(1).max(64).optional(),

@@ -4,7 +4,7 @@ import { colour, email, instant, named, object, setOf, writeBody, z } from '#run
 import { english, type Words } from '#runtime/values/wording'
 import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from '../common-schema.ts'
 
-export const requestVariables = [
+const requestVariables = [
   'customerName',
   'firstName',
   'productName',

@@ -10,7 +10,7 @@ import { orderOfToken } from '../requests/links.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { openSettings } from './submit.ts'
 
-export interface FormItem {
+interface FormItem {
   productId: string
   variantId: string | null
   name: string

@@ -21,8 +21,8 @@ import { searchText } from '../words.ts'
 import { type Purchase, paidPurchaseBy, purchaseOf, settleRequests } from './purchases.ts'
 import type { Submission } from './schema.ts'
 
-export const nothingHere = () => refuse('not_found', 'There is nothing here')
-export const deadLink = () =>
+const nothingHere = () => refuse('not_found', 'There is nothing here')
+const deadLink = () =>
   refuse('bad_request', {
     en: 'token: is not valid any more: use the link of your latest email',
     'pt-BR': 'token: não vale mais: use o do seu e-mail mais recente',

@@ -62,7 +62,7 @@ const picture = ({ imageUrl, name }: Pick<Product, 'imageUrl' | 'name'>): string
     : `<span class="nothing" role="img" aria-label="${escaped(name)}"></span>`
 
 /** A product as lists show it. */
-export function card(shop: ShopFacts, product: Product): string {
+function card(shop: ShopFacts, product: Product): string {
   const { locale } = shop.ctx.store
   const isGone = product.variants.every(({ isAvailable }) => !isAvailable)
   return `<article class="card" data-product-id="${escaped(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>

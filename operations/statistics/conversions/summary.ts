@@ -50,7 +50,7 @@ interface Period extends days.DayRange {
 }
 
 /** The calendar's periods that the range touches, cut to it. */
-export function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
+function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
   const periods = new Map<string, Period>()
   for (const day of days.daysOf(range)) {
     const { period, startDate, endDate } = wholePeriod(day, groupBy)
@@ -86,7 +86,7 @@ function isoWeek(monday: string): string {
 }
 
 /** Sums over all sources, and of each of the four. */
-export function figuresOf(rows: readonly DayRow[]) {
+function figuresOf(rows: readonly DayRow[]) {
   const sum = (own: readonly DayRow[]) => ({
     orders: own.reduce((all, row) => all + row.orders, 0),
     revenue: amounts.toNumber(own.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)),

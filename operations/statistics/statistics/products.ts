@@ -14,7 +14,7 @@ type Db = Kysely<TenantTables>
 export const productSorts = ['-revenue', '-units', '-orders', 'name'] as const
 export type ProductSort = (typeof productSorts)[number]
 
-export interface Selected extends days.DayRange {
+interface Selected extends days.DayRange {
   timezone: string
   currency: string
   sourceType?: string | undefined

@@ -38,7 +38,7 @@ export function valuesOf(subscriber: Subscriber, live: Live | null, store: Store
 }
 
 /** The name of the only variant is the product's own on many platforms: it says nothing then. */
-export const variantNameOf = ({ product, variant }: Live): string | null =>
+const variantNameOf = ({ product, variant }: Live): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
 
 /** With the token that the order brings back; null for what is no web address. */

@@ -14,7 +14,7 @@ const betweenMs = 60 * 60_000
 /** Alerts of one variant on their way at once: turning alerts off stops all others. */
 const underwayAtMost = 400
 
-export interface WaveRow {
+interface WaveRow {
   is_open: boolean
   /** How many more may be told; null: all. */
   places: number | null

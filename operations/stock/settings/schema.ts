@@ -71,7 +71,7 @@ export const looks = [
   'loadingButtonText',
   'invalidEmailMessage',
 ] as const
-export type Look = (typeof looks)[number]
+type Look = (typeof looks)[number]
 
 /** What texts are read on; the colours are free texts, of which only those that are known are compared. */
 const grounds: Partial<Record<Look, Look>> = {
@@ -113,7 +113,6 @@ export const stockAlertSettings = named(
 /** The body: a part of the email's texts is enough. */
 export const alertInput = { ...content.shape, templateEmail: object(templateEmail).partial().strict() }
 export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) => !(key in alertInput))
-export type AlertChange = { [K in keyof typeof alertInput]?: z.infer<(typeof alertInput)[K]> | undefined }
 
 export const alertWords = {
   templateEmail: {

@@ -33,7 +33,7 @@ interface Contact {
 }
 
 /** Refuses (400) neither or both contacts, one that is none, and one of a channel that is not offered. */
-export function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
+function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
   if ((input.email === undefined) === (input.phone === undefined)) {
     throw refuse('bad_request', 'email: leave either an email or a phone')
   }

@@ -235,7 +235,7 @@ export async function registerWebhooks(
 }
 
 /** What a platform signs its webhooks to this store with: the same for every connection, so that none is lost. */
-export const webhookSecret = (ctx: Context, provider: string): string => webhookSecrets(ctx, provider)[0]!
+const webhookSecret = (ctx: Context, provider: string): string => webhookSecrets(ctx, provider)[0]!
 
 /** With that of before, which a platform signs with until its webhooks are registered anew. */
 export const webhookSecrets = (ctx: Context, provider: string): string[] =>

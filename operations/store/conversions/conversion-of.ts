@@ -22,10 +22,7 @@ export interface Source {
 }
 
 /** A refunded one stays refunded when the order is cancelled after; a cancelled one follows only a reopened order. */
-export function statusOf(
-  order: Pick<Order, 'status' | 'payment_status'>,
-  before: string | null,
-): ConversionStatus {
+function statusOf(order: Pick<Order, 'status' | 'payment_status'>, before: string | null): ConversionStatus {
   const isRefunded = order.payment_status === 'refunded'
   if (before === 'refunded' && isRefunded) return 'refunded'
   if (order.status === 'cancelled' || order.payment_status === 'voided') return 'cancelled'

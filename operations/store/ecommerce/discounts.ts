@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Money } from './money.ts'
 
-export type DiscountKind = 'quantity' | 'bundle' | 'gift'
+type DiscountKind = 'quantity' | 'bundle' | 'gift'
 
 interface Common {
   /** Ours, the same for ever: `<kind>:<id>`. */

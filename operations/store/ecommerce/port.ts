@@ -3,8 +3,6 @@ import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provi
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 import type { Money } from './money.ts'
 
-export type { Money } from './money.ts'
-
 export interface Product {
   id: string
   name: string

@@ -10,7 +10,7 @@ import { type DiscountSpec, type DiscountUsage, discountHash, type LiveDiscount 
 import { allObjects, findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
 /** A removed one stays without its spec, so that its revision is remembered. */
-export interface StoredDiscount {
+interface StoredDiscount {
   reference: string
   platformId: string
   revision: number

@@ -28,7 +28,7 @@ export interface Checked {
   findings: Finding[]
 }
 
-export interface Moved {
+interface Moved {
   part: string
   before: State
   after: State

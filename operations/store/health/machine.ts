@@ -23,7 +23,7 @@ export interface Standing {
   nextProbeAt: Date | null
 }
 
-export interface Cause {
+interface Cause {
   code: string
   message: string
   remedy: string
@@ -43,10 +43,10 @@ export type Heard =
 
 const minuteMs = 60_000
 /** So many failures within so long, nothing answered between them. */
-export const failuresAtMost = 3
-export const withinMs = 10 * minuteMs
+const failuresAtMost = 3
+const withinMs = 10 * minuteMs
 /** The same loss again within so long was never well in between. */
-export const quietMs = 60 * minuteMs
+const quietMs = 60 * minuteMs
 const probesAfterMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs)
 /** Whoever has not acted in a week will not be quicker for being looked at each hour. */
 const weekMs = 7 * 24 * 60 * minuteMs

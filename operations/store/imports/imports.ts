@@ -17,7 +17,7 @@ export interface ImportPage {
   next: Cursor
 }
 
-export interface Outcome {
+interface Outcome {
   level: 'success' | 'warning' | 'error'
   title: string
   message: string

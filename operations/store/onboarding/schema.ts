@@ -1,7 +1,7 @@
 import { instant, line, named, object, percent, text, writeBody, z } from '#runtime/schema'
 import { allFeatures } from '../names.ts'
 
-export const goals = [
+const goals = [
   'recover-carts',
   'grow-contacts',
   'collect-reviews',
@@ -25,7 +25,7 @@ const industries = [
 ] as const
 const orderVolumes = ['0-50', '51-200', '201-1000', '1001-5000', '5001+'] as const
 
-export const stepIds = [
+const stepIds = [
   'platform',
   'answers',
   'features',

@@ -17,7 +17,7 @@ import {
 import { allFeatures, subscriptionStatuses } from '../names.ts'
 import { isLocale, isTimezone } from './locality.ts'
 
-export const connectionTypes = ['qr', 'official', 'shared'] as const
+const connectionTypes = ['qr', 'official', 'shared'] as const
 
 const hours = z.number().int().min(1).max(720)
 const attributionShape = {

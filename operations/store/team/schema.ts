@@ -3,7 +3,7 @@ import { memberRoles } from '../names.ts'
 
 const role = z.enum(memberRoles)
 
-export const member = named(
+const member = named(
   'Member',
   object({
     userId: id,

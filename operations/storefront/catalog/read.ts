@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 
-export interface SnapshotVariant {
+interface SnapshotVariant {
   variantId: string
   name: string
   sku: string | null

@@ -8,7 +8,7 @@ import type * as snapshots from '../catalog/snapshots.ts'
 type Db = Context['db']
 
 /** ItemStatus of an item of products `p` (left join) whose wanted variant is `v` (left join). */
-export const itemStatusIn = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
+const itemStatusIn = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
   const variants = db
     .selectFrom('product_snapshot_variants as a')
     .where('a.product_id', '=', sql<string>`p.product_id`)

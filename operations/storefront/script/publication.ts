@@ -6,7 +6,7 @@ import { Refused } from '#runtime/ports/errors'
 import { storefrontScriptPublish } from '../handles.ts'
 
 /** What the platform's pages load. */
-export const scriptUrl = (ctx: Context): string =>
+const scriptUrl = (ctx: Context): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
 
 /** The revision of a store that never saved anything for its storefront. */

@@ -30,7 +30,7 @@ const nothing = {
   },
 }
 
-export const missingPage = (locale: string, { title, text } = nothing): Response =>
+const missingPage = (locale: string, { title, text } = nothing): Response =>
   shopperPage(locale, said(title, locale), `<p>${escaped(said(text, locale))}</p>`, { status: 404 })
 
 const refusedTitle = { en: 'That did not work', 'pt-BR': 'Não deu certo', es: 'No funcionó' }

@@ -5,7 +5,7 @@ import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } f
 import { isAgreementLive, isOverdue, type SubscriptionRow, scheduledOf } from '../moves.ts'
 import { type Begins, type Target, type Terms, termsOf } from '../terms.ts'
 
-export type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
+type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
 
 export interface Offer {
   outcome: Outcome

@@ -26,7 +26,7 @@ export const statusOf = (payment: ProviderPayment): PaymentStatus =>
   payment.status === 'charged-back' ? 'refunded' : payment.status
 
 /** What of a payment went back to the payer, in cents. */
-export const backOf = (payment: ProviderPayment): bigint =>
+const backOf = (payment: ProviderPayment): bigint =>
   statusOf(payment) === 'refunded'
     ? amounts.toCents(payment.amount)
     : amounts.lesser(amounts.toCents(payment.refundedAmount ?? '0'), amounts.toCents(payment.amount))
@@ -44,7 +44,7 @@ export const findPayment = (
     .executeTakeFirst()
 
 /** Whether the news changes what is known. */
-export function isNews(known: PaymentRow | undefined, payment: ProviderPayment): boolean {
+function isNews(known: PaymentRow | undefined, payment: ProviderPayment): boolean {
   if (!known) return true
   const at = new Date(payment.updatedAt)
   if (at < known.provider_updated_at) return false

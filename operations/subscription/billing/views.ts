@@ -16,7 +16,7 @@ const number = (amount: string | null): number | null => (amount === null ? null
 export const readSubscription = async (ctx: Context): Promise<SubscriptionView> =>
   subscriptionView(await readRow(ctx), ctx.now())
 
-export function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
+function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
   const { id, name, messagesPerCycle, features } = planOf(row.plan_id)
   const isPaying = row.provider !== null
   const scheduled = scheduledOf(row)
@@ -67,7 +67,7 @@ export function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionV
 const statusAt = (row: CheckoutRow, now: Date): string =>
   row.status === 'open' && now >= row.expires_at ? 'expired' : row.status
 
-export function checkoutView(row: CheckoutRow, now: Date): CheckoutView {
+function checkoutView(row: CheckoutRow, now: Date): CheckoutView {
   const status = statusAt(row, now) as CheckoutView['status']
   return {
     id: row.id,

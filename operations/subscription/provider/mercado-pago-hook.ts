@@ -58,7 +58,7 @@ function sinceOf(date: string | undefined, ts: string): Date | null {
 }
 
 /** What is signed: parts that a notification does not have are left out, ids are in lower case. */
-export const manifestOf = (id: string, requestId: string | null, ts: string): string =>
+const manifestOf = (id: string, requestId: string | null, ts: string): string =>
   (id ? `id:${id.toLowerCase()};` : '') +
   (requestId ? `request-id:${requestId};` : '') +
   (ts ? `ts:${ts};` : '')

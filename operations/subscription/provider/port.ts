@@ -3,7 +3,7 @@ import type { Finding, ProviderEvent } from '#runtime/ports/provider'
 
 /** What a checkout is for; the adapter shows it to the payer. */
 export type CheckoutKind = 'subscribe' | 'update-plan' | 'resume' | 'card-update'
-export type BillingCycle = 'monthly' | 'yearly'
+type BillingCycle = 'monthly' | 'yearly'
 
 export interface CardSummary {
   /** `visa`, `mastercard`… */

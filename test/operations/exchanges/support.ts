@@ -7,7 +7,6 @@ import deleteRequest from '#operations/exchanges/requests/api/delete-request'
 import getRequest from '#operations/exchanges/requests/api/get-request'
 import listRequests from '#operations/exchanges/requests/api/list-requests'
 import rejectRequest from '#operations/exchanges/requests/api/reject-request'
-import updateAddress from '#operations/exchanges/requests/api/update-address'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { Answer } from '#test/support/store'
 import type { Asking, ExchangeShop } from './shopper.ts'
@@ -48,8 +47,6 @@ export const confirm = (shop: ExchangeShop, id: string, body: unknown = {}): Pro
   shop.call(confirmRequest, of(id, body))
 export const received = (shop: ExchangeShop, id: string): Promise<Answer> =>
   confirm(shop, id, { stage: 'received' })
-export const address = (shop: ExchangeShop, id: string, body: unknown): Promise<Answer> =>
-  shop.call(updateAddress, of(id, body))
 export const remove = (shop: ExchangeShop, id: string): Promise<Answer> => shop.call(deleteRequest, of(id))
 export const metrics = (shop: ExchangeShop, query = {}): Promise<Answer> => shop.call(getMetrics, { query })
 

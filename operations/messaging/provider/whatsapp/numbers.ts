@@ -9,7 +9,7 @@ import { type Graph, GraphFailure } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
 import { healthOf, issueOfFailure, type PhoneNumbers, phoneOf, stateOf } from './phone-numbers.ts'
 
-export const credentialsOf = (store: ProviderStore): WhatsappCredentials => {
+const credentialsOf = (store: ProviderStore): WhatsappCredentials => {
   if (store.credentials) return store.credentials as WhatsappCredentials
   throw new Unavailable('no', 'The store has no access to the provider')
 }

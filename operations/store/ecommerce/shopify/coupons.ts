@@ -123,7 +123,7 @@ export async function ensureCoupon(
 }
 
 /** Pure. A coupon goes with promotions that take coupons, and with no other coupon. */
-export function couponInput(coupon: CouponSpec, now: Date) {
+function couponInput(coupon: CouponSpec, now: Date) {
   const { code, type, value, minimumAmount, usageLimit, endsAt } = coupon
   return {
     title: code,

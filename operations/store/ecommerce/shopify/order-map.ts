@@ -69,7 +69,7 @@ export interface RestOrder {
   updated_at: string
 }
 
-export interface RestRefund {
+interface RestRefund {
   refund_line_items: {
     line_item_id: number
     quantity: number

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import { optOuts } from '#operations/messaging/door'
+import { takeRecipients } from '#operations/messaging/numbers/limit'
 import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
@@ -452,7 +453,7 @@ describe('held', () => {
     const { sending } = await import('#operations/messaging/door')
     const connection = (await sending.selected(ctx))!
     const phones = Array.from({ length: 250 }, (_, i) => `+55119700${String(10_005 + i * 10)}`)
-    await sending.takeRecipients(ctx, connection, phones)
+    await takeRecipients(ctx, connection, phones)
     const filledAt = app.clock.ms()
     await tick(1_000)
     await shop.sell({ customer })

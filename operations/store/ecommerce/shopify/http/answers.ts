@@ -66,7 +66,7 @@ export function failureOf({ status, headers, text }: Answer, isRead: boolean, na
 }
 
 /** Shopify refused it, for this reason. */
-export const refusal = (why: string): Refused =>
+const refusal = (why: string): Refused =>
   new Refused('refused', `Shopify refused this${why ? `: ${why}` : ''}`)
 
 interface GraphAnswer {

@@ -77,7 +77,7 @@ function shopOf(given: string, domain: string): string {
 }
 
 /** All parameters but the signature, in order, as they are written in an address. */
-export function isSigned(query: URLSearchParams, secret: string): boolean {
+function isSigned(query: URLSearchParams, secret: string): boolean {
   const signed = new URLSearchParams(
     [...query]
       .filter(([name]) => name !== 'hmac' && name !== 'signature')

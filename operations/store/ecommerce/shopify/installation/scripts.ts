@@ -40,7 +40,7 @@ interface Installation {
   currentAppInstallation: { id: string; app: { apiKey: string }; metafield: { value: string } | null }
 }
 
-export async function installationOf(client: ShopifyClient, store: ProviderStore) {
+async function installationOf(client: ShopifyClient, store: ProviderStore) {
   const { currentAppInstallation } = await client.graph<Installation>(store, installationDocument)
   return currentAppInstallation
 }
