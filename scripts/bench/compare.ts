@@ -73,11 +73,7 @@ async function runRounds(targets: readonly Target[], options: RunOptions): Promi
 }
 
 /** Throws where a server answers otherwise than the gateway. Created rows differ, and are compared by their fields. */
-async function checkSameAnswers(
-  targets: readonly Target[],
-  name: OperationName,
-  { shops }: Fixture,
-): Promise<void> {
+async function checkSameAnswers(targets: Target[], name: OperationName, { shops }: Fixture): Promise<void> {
   const { method, path, body, status } = operations[name]
   const headers = { authorization: `Bearer ${shops[0]!.key}`, 'content-type': 'application/json' }
   const answers: unknown[] = []
