@@ -26,7 +26,7 @@ const suspicious =
 const queueTime = "pg-boss keeps its jobs by the database's own time"
 const aProcess = 'the processes it starts go by the clock of the machine'
 
-export const places: Record<string, Place> = {
+const places: Record<string, Place> = {
   'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
   'runtime/server/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
   'runtime/jobs/queue.ts': { reads: ['now() in SQL'], why: queueTime },

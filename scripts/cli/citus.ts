@@ -32,7 +32,7 @@ const lines = [
 ]
 
 /** Whether the PostgreSQL of this machine has Citus to load. */
-export const hasCitus = (bin = requirePostgres()): boolean => existsSync(join(bin, '../lib/citus.so'))
+const hasCitus = (bin = requirePostgres()): boolean => existsSync(join(bin, '../lib/citus.so'))
 
 export async function throwawayCitus(
   options: { durable?: boolean; workers?: number } = {},

@@ -6,7 +6,7 @@ import { defaultSaid } from '#runtime/documents/body-names'
 import type { JsonSchema } from '#runtime/documents/publish'
 import type { Role } from '#runtime/roles'
 
-export interface Parameter {
+interface Parameter {
   required?: true
   schema: JsonSchema
 }

@@ -12,7 +12,7 @@ import type { Card } from './billing.contract.ts'
 type Json = Record<string, unknown>
 
 /** What the service does instead of answering: a status for every request, or no answer at all. */
-export type Fault =
+type Fault =
   | { status: number; headers?: Record<string, string>; body?: string }
   | 'silence'
   | 'drop'
@@ -37,7 +37,7 @@ interface Payment extends Json {
   status: string
 }
 
-export interface SignedNotification {
+interface SignedNotification {
   headers: Headers
   body: Uint8Array
 }

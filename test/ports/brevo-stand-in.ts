@@ -18,7 +18,7 @@ export interface StandInContact {
   attributes: Record<string, unknown>
 }
 
-export type Fault = { status: number; headers?: Record<string, string>; body?: object } | 'silence' | 'drop'
+type Fault = { status: number; headers?: Record<string, string>; body?: object } | 'silence' | 'drop'
 
 export interface BrevoStandIn {
   endpoint: string

@@ -19,7 +19,7 @@ export interface StandInMember {
 }
 
 /** What the service does with the next requests: a status, silence, or a connection that breaks. */
-export type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop'
+type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop'
 
 export interface MailchimpStandIn {
   endpoint: string

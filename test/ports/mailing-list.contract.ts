@@ -4,7 +4,7 @@ import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
 
-export interface Member {
+interface Member {
   email: string
   name: string | null
   phone: string | null

@@ -9,7 +9,7 @@ import type { ProviderTemplate, TemplateContent } from '#operations/messaging/pr
 import type { ProviderStore } from '#runtime/ports/provider'
 
 /** How the provider behind the adapter behaves. */
-export type ProviderMode = 'up' | 'down' | 'timeout' | 'throttle'
+type ProviderMode = 'up' | 'down' | 'timeout' | 'throttle'
 
 export interface MessagingSetting {
   port: MessagingPort

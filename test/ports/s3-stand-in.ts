@@ -16,7 +16,7 @@ export interface S3Account {
 }
 
 /** What the owner of the bucket has set up; without more, as a new bucket of AWS is. */
-export interface BucketSetup {
+interface BucketSetup {
   /** `ObjectOwnership`: ACLs are taken with `ObjectWriter` alone. */
   ownership: 'BucketOwnerEnforced' | 'ObjectWriter'
   /** Keys that everybody may read by the bucket's policy. */

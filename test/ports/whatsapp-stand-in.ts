@@ -15,7 +15,7 @@ export interface SentBody {
   [part: string]: unknown
 }
 
-export interface StandInTemplate {
+interface StandInTemplate {
   id: string
   name: string
   language: string
@@ -33,7 +33,7 @@ interface StandInComponent {
 }
 
 /** What a request gets instead of its answer. */
-export interface Fault {
+interface Fault {
   status: number
   code: number
   subcode?: number

@@ -66,7 +66,7 @@ export interface StoredItems {
 
 export const currency = 'BRL'
 
-export interface VariantInput {
+interface VariantInput {
   id: string
   name?: string
   sku?: string | null
