@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { type World, world } from '../registry/holders.ts'
+import { type World, world } from '../registry/world.ts'
 
 const app = await testApp({ publicUrl: 'https://api.example.com' })
 

@@ -26,6 +26,7 @@ const adaptersOf = (files: readonly [string, string][]) =>
 /** What is no adapter, or kept to its contract otherwise. */
 const apart: Readonly<Record<string, string>> = {
   mailOfStore: 'says whose mail it is, and hands it on',
+  SandboxTemplates: 'a part of SandboxMessaging: test/ports/messaging.contract.ts asks it',
   WhatsappTemplates:
     'a part of WhatsappMessaging: test/ports/messaging.contract.ts and whatsapp.test.ts ask it',
 }

@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { couponsFile } from '#operations/subscription/provider/coupons-file'
+import { afterEach, describe, expect, test } from 'vitest'
 import { MercadoPagoBilling, mercadoPagoUrl } from '#operations/subscription/provider/mercado-pago'
-import type { BillingPort, CheckoutRequest } from '#operations/subscription/provider/port'
+import type { BillingPort } from '#operations/subscription/provider/port'
 import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
 import { newId } from '#runtime/values/ids'
 import { standingClock } from '#test/support/test-clock'
-import { billingContract, type Hook } from './billing.contract.ts'
+import { aCheckout, billingContract, type Hook } from './billing.contract.ts'
 import { billingStandIn } from './billing-stand-in.ts'
 
 const start = Date.parse('2026-11-20T12:00:00.000Z')
@@ -46,21 +42,6 @@ billingContract('Mercado Pago', async () => {
   }
 })
 
-const checkout = (storeId: string, change: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
-  storeId,
-  checkoutId: newId(start),
-  kind: 'subscribe',
-  planId: 'starter',
-  billingCycle: 'monthly',
-  firstAmount: '99.00',
-  amount: '99.00',
-  currency: 'BRL',
-  payerEmail: 'owner@example.com',
-  returnUrl: 'https://api.example.com/billing/return?from=mail',
-  idempotencyKey: crypto.randomUUID(),
-  ...change,
-})
-
 describe('Mercado Pago', () => {
   const closing: (() => Promise<void>)[] = []
   afterEach(async () => {
@@ -71,11 +52,11 @@ describe('Mercado Pago', () => {
     closing.push(() => found.standIn.close())
     return found
   }
-  const failing = (port: BillingPort, storeId: string) => port.createCheckout(checkout(storeId))
+  const failing = (port: BillingPort, storeId: string) => port.createCheckout(aCheckout(storeId))
 
   test('is asked as its reference says', async () => {
     const { port, standIn, storeId } = await opened()
-    const asked = checkout(storeId, { billingCycle: 'yearly', firstAmount: '940.00', amount: '990.00' })
+    const asked = aCheckout(storeId, { billingCycle: 'yearly', firstAmount: '940.00', amount: '990.00' })
     const { providerCheckoutId: id } = await port.createCheckout(asked)
     expect(standIn.bodies[0]).toEqual({
       reason: 'Starter, yearly',
@@ -103,10 +84,10 @@ describe('Mercado Pago', () => {
 
   test('cannot charge now and begin later, and says so; free for a cycle begins with the next', async () => {
     const { port, standIn, storeId } = await opened()
-    const both = port.createCheckout(checkout(storeId, { startsAt: '2026-12-01T00:00:00.000Z' }))
+    const both = port.createCheckout(aCheckout(storeId, { startsAt: '2026-12-01T00:00:00.000Z' }))
     await expect(both).rejects.toMatchObject({ code: 'unsupported-start' })
     expect(standIn.requests).toEqual([])
-    await port.createCheckout(checkout(storeId, { firstAmount: '0.00' }))
+    await port.createCheckout(aCheckout(storeId, { firstAmount: '0.00' }))
     expect(standIn.bodies[0]).toMatchObject({
       external_reference: expect.stringMatching(/:later$/),
       auto_recurring: { transaction_amount: 99, start_date: '2026-12-20T12:00:00.000Z' },
@@ -124,7 +105,7 @@ describe('Mercado Pago', () => {
 
   test('its refusal is told in its words', async () => {
     const { port, storeId } = await opened()
-    const refused = port.createCheckout(checkout(storeId, { payerEmail: 'nobody' }))
+    const refused = port.createCheckout(aCheckout(storeId, { payerEmail: 'nobody' }))
     await expect(refused).rejects.toMatchObject({
       name: 'Refused',
       code: 'bad-request',
@@ -329,7 +310,7 @@ describe('Mercado Pago', () => {
 
   test('the seller cannot pay themselves, which is said before anybody is sent away', async () => {
     const { port, standIn, storeId } = await opened()
-    const own = port.createCheckout(checkout(storeId, { payerEmail: standIn.seller.email }))
+    const own = port.createCheckout(aCheckout(storeId, { payerEmail: standIn.seller.email }))
     await expect(own).rejects.toMatchObject({
       name: 'Refused',
       message: expect.stringContaining('cannot be the same user'),
@@ -416,39 +397,5 @@ describe('Mercado Pago', () => {
     )
     expect(() => mercadoPagoUrl('mercadopago://api.mercadopago.com')).toThrow(/lacks the access token/)
     expect(() => mercadoPagoUrl('mercadopago:')).toThrow(/BILLING_URL must be/)
-  })
-})
-
-describe('a file of coupons', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'coupons-'))
-  afterAll(() => rmSync(folder, { recursive: true }))
-  const file = (content: string): string => {
-    const path = join(folder, 'coupons.json')
-    writeFileSync(path, content)
-    return path
-  }
-
-  test('is read once, and found in without case', () => {
-    const find = couponsFile(file('[{"code":"Spring","percentOff":15,"planIds":["growth"]}]'))
-    expect(find(' SPRING ')).toMatchObject({
-      code: 'Spring',
-      percentOff: 15,
-      amountOff: null,
-      planIds: ['growth'],
-    })
-    expect(find('autumn')).toBeNull()
-    expect(couponsFile(null)('SPRING')).toBeNull()
-  })
-
-  test.each([
-    ['no JSON', '{', /cannot be read as JSON/],
-    ['a field that is unknown', '[{"code":"A","percentOff":1,"percent":2}]', /Unrecognized key/],
-    ['neither percent nor amount', '[{"code":"A"}]', /must have percentOff or amountOff/],
-    ['both', '[{"code":"A","percentOff":1,"amountOff":"1.00","currency":"BRL"}]', /and not both/],
-    ['an amount without currency', '[{"code":"A","amountOff":"1.00"}]', /must have a currency/],
-    ['a code twice', '[{"code":"A","percentOff":1},{"code":"a","percentOff":2}]', /has a twice/],
-  ])('with %s stops the start', (_, content, message) => {
-    const path = file(content)
-    expect(() => couponsFile(path)).toThrow(message)
   })
 })

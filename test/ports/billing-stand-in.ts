@@ -12,11 +12,7 @@ import type { Card } from './billing.contract.ts'
 type Json = Record<string, unknown>
 
 /** What the service does instead of answering: a status for every request, or no answer at all. */
-type Fault =
-  | { status: number; headers?: Record<string, string>; body?: string }
-  | 'silence'
-  | 'drop'
-  | null
+type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop' | null
 
 interface Subscription extends Json {
   id: string

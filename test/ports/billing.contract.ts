@@ -28,6 +28,22 @@ export interface BillingSetting {
   close(): Promise<void>
 }
 
+/** A checkout of a plan, for the tests of one adapter. */
+export const aCheckout = (storeId: string, change: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
+  storeId,
+  checkoutId: newId(Date.parse('2026-11-20T12:00:00.000Z')),
+  kind: 'subscribe',
+  planId: 'starter',
+  billingCycle: 'monthly',
+  firstAmount: '99.00',
+  amount: '99.00',
+  currency: 'BRL',
+  payerEmail: 'owner@example.com',
+  returnUrl: 'https://api.example.com/billing/return?from=mail',
+  idempotencyKey: crypto.randomUUID(),
+  ...change,
+})
+
 /** What every billing adapter does alike. It knows the coupon WELCOME10. */
 export function billingContract(name: string, open: () => Promise<BillingSetting>): void {
   describe(`billing port: ${name}`, () => {
@@ -40,20 +56,14 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
     beforeEach(() => setting.hooks())
     afterAll(() => setting.close())
 
-    const request = (change: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
-      storeId: setting.storeId,
-      checkoutId: newId(setting.now().getTime()),
-      kind: 'subscribe',
-      planId: 'growth',
-      billingCycle: 'monthly',
-      firstAmount: '249.00',
-      amount: '249.00',
-      currency: 'BRL',
-      payerEmail: 'owner@example.com',
-      returnUrl: 'https://api.example.com/billing/return',
-      idempotencyKey: crypto.randomUUID(),
-      ...change,
-    })
+    const request = (change: Partial<CheckoutRequest> = {}): CheckoutRequest =>
+      aCheckout(setting.storeId, {
+        checkoutId: newId(setting.now().getTime()),
+        planId: 'growth',
+        firstAmount: '249.00',
+        amount: '249.00',
+        ...change,
+      })
 
     /** An agreement that was paid for, its hooks read already. */
     async function paid(card: Card = 'good', change: Partial<CheckoutRequest> = {}) {

@@ -5,7 +5,7 @@ import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'
-import { billingContract, type Card, type Hook } from './billing.contract.ts'
+import { aCheckout, billingContract, type Card, type Hook } from './billing.contract.ts'
 
 const start = Date.parse('2026-11-20T12:00:00.000Z')
 const dayMs = 24 * 3_600_000
@@ -76,24 +76,9 @@ billingContract('sandbox', async () => {
   }
 })
 
-const checkout = (storeId: string, change: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
-  storeId,
-  checkoutId: newId(start),
-  kind: 'subscribe',
-  planId: 'starter',
-  billingCycle: 'monthly',
-  firstAmount: '99.00',
-  amount: '99.00',
-  currency: 'BRL',
-  payerEmail: 'owner@example.com',
-  returnUrl: 'https://api.example.com/billing/return?from=mail',
-  idempotencyKey: crypto.randomUUID(),
-  ...change,
-})
-
 describe('sandbox billing', () => {
   const opened = async (port: SandboxBilling, storeId: string, change: Partial<CheckoutRequest> = {}) =>
-    (await port.createCheckout(checkout(storeId, change))).providerCheckoutId
+    (await port.createCheckout(aCheckout(storeId, change))).providerCheckoutId
   const attempts = async (port: SandboxBilling, id: string) =>
     (await port.listPayments(id, { since: new Date(0) })).map(({ status, attempt, dueAt, createdAt }) => [
       status,
@@ -225,12 +210,6 @@ describe('sandbox billing', () => {
     expect(await one.port.listPayments(ids[0]!, { since: new Date(0) })).toHaveLength(1)
     await runAll(one.port)
     expect(await one.port.listPayments(ids[0]!, { since: new Date(0) })).toHaveLength(2)
-  })
-
-  test('the same idempotency key of two stores is two checkouts', async () => {
-    const [one, other] = [sandbox(), sandbox()]
-    const key = { idempotencyKey: 'the same' }
-    expect(await opened(one.port, one.storeId, key)).not.toBe(await opened(other.port, other.storeId, key))
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Cart, EcommercePort, PlatformCustomer, PlatformOrder } from '#operations/store/ecommerce/port'
+import type { Cart, EcommercePort, PlatformOrder } from '#operations/store/ecommerce/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
 import { discountContract } from './ecommerce-discounts.contract.ts'
@@ -87,6 +87,20 @@ export interface EcommerceSetting {
 }
 
 const all = { sort: 'name', page: 1, limit: 20 } as const
+
+/** Every page, by its cursor, as one list. */
+async function walked<T>(
+  read: (cursor: { cursor?: string }) => Promise<{ rows: readonly T[]; next: string | null }>,
+): Promise<T[]> {
+  const seen: T[] = []
+  let cursor: string | undefined
+  do {
+    const { rows, next } = await read(cursor ? { cursor } : {})
+    seen.push(...rows)
+    cursor = next ?? undefined
+  } while (cursor)
+  return seen
+}
 
 /** What every ecommerce adapter does alike, over a shop filled with `aShop` and no orders. */
 export function ecommerceContract(name: string, open: () => Promise<EcommerceSetting>): void {
@@ -225,16 +239,10 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       for (let i = 0; i < 130; i += 1) {
         placed.push((await setting.order({ customerId: '5003', variantId: '2004', quantity: 1 })).id)
       }
-      const seen: PlatformOrder[] = []
-      let cursor: string | undefined
-      do {
-        const page = await port.listOrders(store, {
-          updatedSince: new Date(0),
-          ...(cursor ? { cursor } : {}),
-        })
-        seen.push(...page.orders)
-        cursor = page.next ?? undefined
-      } while (cursor)
+      const seen = await walked(async (cursor) => {
+        const { orders, next } = await port.listOrders(store, { updatedSince: new Date(0), ...cursor })
+        return { rows: orders, next }
+      })
       const ids = seen.map((order) => order.id)
       expect(new Set(ids).size).toBe(ids.length)
       expect(ids).toEqual(expect.arrayContaining(placed))
@@ -256,16 +264,13 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       const gone = await setting.order({ customerId: '5002', variantId: '2003', quantity: 1 })
       await setting.cancel(gone.id)
 
-      const walked: PlatformCustomer[] = []
-      let cursor: string | undefined
-      do {
-        const page = await port.listCustomers(store, { limit: 2, ...(cursor ? { cursor } : {}) })
+      const customers = await walked(async (cursor) => {
+        const page = await port.listCustomers(store, { limit: 2, ...cursor })
         expect(page.customers.length).toBeLessThanOrEqual(2)
-        walked.push(...page.customers)
-        cursor = page.next ?? undefined
-      } while (cursor)
-      expect(walked.map((customer) => customer.id)).toEqual(['5001', '5002', '5003'])
-      expect(walked[1]).toEqual({
+        return { rows: page.customers, next: page.next }
+      })
+      expect(customers.map((customer) => customer.id)).toEqual(['5001', '5002', '5003'])
+      expect(customers[1]).toEqual({
         id: '5002',
         name: 'Rui',
         email: 'rui@example.com',
@@ -282,16 +287,11 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       expect(born.next).toBeNull()
     })
 
-    const walkCarts = async (updatedSince: Date): Promise<Cart[]> => {
-      const seen: Cart[] = []
-      let cursor: string | undefined
-      do {
-        const page = await port.listCarts(store, { updatedSince, ...(cursor ? { cursor } : {}) })
-        seen.push(...page.carts)
-        cursor = page.next ?? undefined
-      } while (cursor)
-      return seen
-    }
+    const walkCarts = (updatedSince: Date): Promise<Cart[]> =>
+      walked(async (cursor) => {
+        const { carts, next } = await port.listCarts(store, { updatedSince, ...cursor })
+        return { rows: carts, next }
+      })
 
     test('carts are read as they change, each once, and say which order they became', async () => {
       const line = { customerId: '5001', variantId: '2001', quantity: 2 }

@@ -169,30 +169,6 @@ describe('sandbox shop', () => {
     expect([cancelled!.cancelledAt, open!.cancelledAt]).toEqual([at, null])
   })
 
-  test('thousands of customers with their orders are walked in a moment', async () => {
-    const big = await openShop(database)
-    await putCustomers(
-      big,
-      Array.from({ length: 5000 }, (_, i) => ({
-        id: String(6000 + i),
-        name: `C${i}`,
-        email: `c${i}@example.com`,
-      })),
-    )
-    const port = sandboxEcommerce(big)
-    let walked = 0
-    let cursor: string | undefined
-    do {
-      const page = await port.listCustomers(
-        { id: big.storeId, credentials: {} },
-        { limit: 500, ...(cursor ? { cursor } : {}) },
-      )
-      walked += page.customers.length
-      cursor = page.next ?? undefined
-    } while (cursor)
-    expect(walked).toBe(5003)
-  })
-
   test('one store does not see the shop of another', async () => {
     const other = await openShop(database)
     const port = sandboxEcommerce(shop)

@@ -6,20 +6,13 @@ import {
   qualityChangeOf,
   statusChangeOf,
 } from '#operations/messaging/provider/template-hooks'
-import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
-import { standingClock, testsBeginAt } from '#test/support/test-clock'
-import { templateContract } from './messaging-templates.contract.ts'
+import { standingClock } from '#test/support/test-clock'
 
 const { database } = await freshDatabase()
 afterAll(() => database.close())
 const appSecret = 'an app secret'
 const port = new SandboxMessaging({ db: database.root, clock: standingClock(), appSecret, perSecond: 500 })
-
-templateContract('sandbox', async () => {
-  const store = { id: newId(testsBeginAt.getTime()), credentials: null }
-  return { port, store, setMode: (mode) => port.setMode(store.id, mode), close: async () => {} }
-})
 
 test('changes of templates are read as events of their own', () => {
   const template = { providerId: '77', name: 'greeting', language: 'pt_BR' }

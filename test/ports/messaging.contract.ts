@@ -119,6 +119,23 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(await arrived(message.phone)).toHaveLength(1)
     })
 
+    test('a template whose answer is lost was taken all the same', async () => {
+      const { port, store, setMode } = setting
+      const template: TemplateContent = {
+        ...{ name: 'contract_lost', language: 'pt_BR', category: 'utility', header: null },
+        ...{ body: 'Oi, o pedido saiu hoje.', footer: null, buttons: [] },
+        examples: { header: [], body: [], buttons: [] },
+      }
+      await setMode('down')
+      await expect(port.createTemplate(store, template)).rejects.toMatchObject({ accepted: 'no' })
+      await setMode('timeout')
+      await expect(port.createTemplate(store, template)).rejects.toMatchObject({ accepted: 'unknown' })
+      await setMode('up')
+      await expect(port.createTemplate(store, template)).rejects.toMatchObject({ code: 'template-exists' })
+      const found = (await port.listTemplates(store)).templates.find(({ name }) => name === template.name)!
+      await port.deleteTemplate(store, { name: template.name, providerId: found.providerId })
+    })
+
     test('a lost answer is unknown', async () => {
       const { port, store, arrived, setMode } = setting
       const message = { ...aMessage(), text: 'Hello' }
@@ -161,6 +178,8 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
         name: 'Refused',
         code: 'template-exists',
       })
+      // Another language is another template, and deleting takes one of them.
+      await port.createTemplate(store, template('contract_a', { language: 'en_US' }))
       const all = async () => {
         const found: ProviderTemplate[] = []
         let cursor: string | undefined
@@ -172,7 +191,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
         return found
       }
       const listed = await all()
-      expect(listed.map((each) => each.name).sort()).toEqual(names)
+      expect(listed.map((each) => each.name).sort()).toEqual(['contract_a', ...names])
       expect(listed.find((each) => each.providerId === ids[0])).toMatchObject(template('contract_a'))
 
       const changed = template('contract_a', { body: 'Outro {{1}} texto {{2}} aqui.' })
@@ -181,7 +200,8 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       const gone = { name: 'contract_a', providerId: ids[0]! }
       await port.deleteTemplate(store, gone)
       await port.deleteTemplate(store, gone)
-      expect((await all()).map((each) => each.name).sort()).toEqual(['contract_b', 'contract_c'])
+      expect((await all()).map((each) => each.name).sort()).toEqual(names)
+      await expect(port.editTemplate(store, ids[0]!, changed)).rejects.toMatchObject({ name: 'Refused' })
     })
 
     test('a number is set up, tells how it stands, and says so when its access ends', async () => {

@@ -214,7 +214,7 @@ function ofBucket(setup: BucketSetup, method: string, names: string[]): string {
 }
 
 /** `url` as it was sent: path and query, still encoded. */
-export interface SignedRequest {
+interface SignedRequest {
   method: string
   url: string
   headers: IncomingHttpHeaders
@@ -224,7 +224,7 @@ export interface SignedRequest {
  * Throws what S3 answers to a request whose Signature Version 4, in the query or in the headers, does not
  * hold at `now`.
  */
-export function verify(request: SignedRequest, body: Buffer, account: S3Account, now: Date): void {
+function verify(request: SignedRequest, body: Buffer, account: S3Account, now: Date): void {
   const query = new URL(request.url, 'http://stand-in').searchParams
   const presigned = query.has('X-Amz-Signature')
   const authorization = Object.fromEntries(

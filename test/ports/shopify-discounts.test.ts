@@ -257,19 +257,6 @@ describe('others at Shopify', () => {
     await remove(2)
     expect(await port.discountUsage(store, [reference])).toEqual({})
   })
-
-  test('many at once: the highest revision stays, and one discount', async () => {
-    const revisions = [3, 1, 5, 2, 4]
-    const outcomes = await Promise.allSettled(
-      revisions.map((revision) => put({ revision, title: `Title ${revision}`, buyQuantity: revision + 2 })),
-    )
-    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true)
-    const highest = spec({ title: 'Title 5', buyQuantity: 7 })
-    // Whoever was told that others were at it comes again.
-    await put({ ...highest, revision: 5 })
-    expect(opened.shop.discounts.map(({ title }) => title)).toEqual(['Title 5'])
-    expect(await listed()).toMatchObject([{ revision: 5, hash: discountHash(highest) }])
-  })
 })
 
 describe('what Shopify cannot say', () => {

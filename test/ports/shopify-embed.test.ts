@@ -63,14 +63,4 @@ describe('the loader', () => {
     expect(await port.activationLink(own)).toBe(link)
     expect(standIn.requests).toEqual([])
   })
-
-  test('Shopify takes no script tag any more', async () => {
-    const { standIn } = opened
-    const answer = await fetch(`${standIn.endpoint}/admin/api/2026-10/script_tags.json`, {
-      method: 'POST',
-      headers: { 'x-shopify-access-token': standIn.accessToken },
-      body: JSON.stringify({ script_tag: { event: 'onload', src } }),
-    })
-    expect(answer.status).toBe(422)
-  })
 })

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { SettingsError } from '#db/settings-error'
-import { hookBody, type StatusData } from '#operations/messaging/provider/hook-body'
+import { hookBody } from '#operations/messaging/provider/hook-body'
 import { sandboxFile } from '#operations/messaging/provider/sandbox-media'
-import { sendFailure } from '#operations/messaging/provider/whatsapp/errors'
 import { readWhatsappUrl, type WhatsappOptions } from '#operations/messaging/provider/whatsapp/options'
 import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
-import { NumberLimit, Refused } from '#runtime/ports/errors'
+import { Refused } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-stand-in.ts'
@@ -200,87 +199,10 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'AccessLost' })
   })
 
-  test.each([
-    [131026, 'undelivered'],
-    [131047, 'window-closed'],
-    [131049, 'frequency-capped'],
-    [131050, 'recipient-stopped'],
-    [131053, 'media-refused'],
-    [131048, 'number-limit'],
-    [131042, 'disconnected'],
-    [132015, 'template-refused'],
-    [132001, 'template-refused'],
-    [131000, 'provider-error'],
-  ])('a message that fails with %i after it was accepted', (code, expected) => {
-    const change = {
-      id: 'wamid.1',
-      status: 'failed',
-      timestamp: '1795262400',
-      biz_opaque_callback_data: 'au_1_1',
-      errors: [{ code, title: 'Title', error_data: { details: 'Details' } }],
-    }
-    const { body } = hookBody(standIn.appSecret, [
-      { numberId: '1', account: '2', statuses: [change], messages: [], contacts: [] },
-    ])
-    expect(port.parseEvents(body)).toMatchObject([
-      { kind: 'status', data: { key: 'au_1_1', failureCode: expected } },
-    ])
-  })
-
-  test('whatever fails later fails for the reason it would have failed for at once', () => {
-    const codes = Array.from({ length: 6_000 }, (_, i) => (i < 1_000 ? i + 1 : 129_000 + i))
-    const later = (code: number) => {
-      const change = { id: 'wamid.1', status: 'failed', timestamp: '1795262400', errors: [{ code }] }
-      const { body } = hookBody(standIn.appSecret, [
-        { numberId: '1', account: '2', statuses: [change], messages: [], contacts: [] },
-      ])
-      return (port.parseEvents(body)[0]!.data as StatusData).failureCode
-    }
-    const atOnce = (code: number): string | null => {
-      const error = sendFailure({ status: 400, code, subcode: null, message: '', retryAfterMs: null })
-      if (error instanceof NumberLimit) return 'number-limit'
-      return error instanceof Refused && error.code !== 'provider-error' ? error.code : null
-    }
-    const differ = codes.filter((code) => atOnce(code) !== null && atOnce(code) !== later(code))
-    // At once it is the phone that is unknown; later it may be switched off as well.
-    expect(differ).toEqual([131_026])
-  })
-
   test('an answer that is no JSON says nothing of what was asked', async () => {
     standIn.fail({ status: 200, code: 0, page: '<html>One moment</html>' })
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
     expect(await failure(port.listTemplates(store))).toMatchObject({ name: 'Unavailable' })
-  })
-
-  test('what cannot be read hides nothing that stands beside it', () => {
-    const change = { id: 'wamid.9', status: 'read', timestamp: '1795262400' }
-    const good = { field: 'messages', value: { metadata: { phone_number_id: '1' }, statuses: [change] } }
-    for (const entry of [
-      [null, { id: 2, changes: [good] }],
-      [{ id: '2', changes: [null, { value: 1 }, good] }],
-      [{ id: '2', changes: 'none' }, 7, { changes: [good] }],
-      [{ id: null, time: {}, changes: [good] }],
-      [{ id: '2', changes: [{ ...good, value: { ...good.value, statuses: [null, 5, {}, change] } }] }],
-    ]) {
-      const events = port.parseEvents(Buffer.from(JSON.stringify({ object: 'x', entry })))
-      expect(events.filter(({ kind }) => kind === 'status')).toMatchObject([
-        { data: { providerMessageId: 'wamid.9', status: 'read' } },
-      ])
-    }
-    expect(() => port.parseEvents(Buffer.from('{"object":"x"}'))).toThrow()
-  })
-
-  test('errors of a number are an event of their own', () => {
-    const value = {
-      metadata: { phone_number_id: '1' },
-      errors: [{ code: 130429, title: 'Rate limit hit' }],
-    }
-    const text = {
-      object: 'whatsapp_business_account',
-      entry: [{ id: '2', changes: [{ field: 'messages', value }] }],
-    }
-    const events = port.parseEvents(Buffer.from(JSON.stringify(text)))
-    expect(events).toMatchObject([{ kind: 'number-error', storeRef: '1', data: { value: { code: 130429 } } }])
   })
 
   test('silence is asked once: nobody knows whether it was taken', async () => {
@@ -288,14 +210,6 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
     expect(standIn.requests).toHaveLength(1)
     expect(standIn.messages).toHaveLength(1)
-  })
-
-  test('a server that is not there took nothing', async () => {
-    const gone = await openWhatsapp()
-    const nowhere = new WhatsappMessaging(optionsOf(gone))
-    await gone.close()
-    const error = await failure(nowhere.sendText(store, { ...aMessage(), text: 'Oi' }))
-    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
   test('no error says a token', async () => {
@@ -386,13 +300,6 @@ describe('WhatsApp Business Cloud API', async () => {
       { type: 'text', text: { body: '*Loja*\nOi' } },
       { type: 'template', template: { components: [{ parameters: [{ text: '*Loja* Oi' }] }] } },
     ])
-  })
-
-  test('an id in the field of phones would be taken and dropped: it goes in its own', async () => {
-    await port.sendText(store, { ...aMessage(), phone: 'BR.1349120', text: 'Oi' })
-    expect(standIn.dropped).toEqual([])
-    expect(standIn.messages).toMatchObject([{ recipient: 'BR.1349120', recipient_type: 'individual' }])
-    expect(standIn.messages[0]).not.toHaveProperty('to')
   })
 
   test("on the shared number a text goes inside the service's template; a document keeps its name", async () => {

@@ -11,7 +11,7 @@ import { colour, ignoredKeys, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { store } from '#test/support/store'
-import { bodySchemaOf } from './holders.ts'
+import { bodySchemaOf } from './marks.ts'
 
 const registry = await wholeRegistry()
 

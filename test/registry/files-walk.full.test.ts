@@ -9,17 +9,9 @@ import { namedIn } from '#runtime/references'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { store } from '#test/support/store'
-import {
-  bodySchemaOf,
-  type Holder,
-  holders,
-  made,
-  marksOf,
-  sender,
-  type World,
-  withoutIndices,
-  world,
-} from './holders.ts'
+import { holders, made } from './holders.ts'
+import { bodySchemaOf, marksOf, withoutIndices } from './marks.ts'
+import { type Holder, sender, type World, world } from './world.ts'
 
 const registry = await wholeRegistry()
 const app = await testApp({ publicUrl: 'https://api.example.com' })

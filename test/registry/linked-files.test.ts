@@ -10,7 +10,8 @@ import { testApp, wholeRegistry } from '#test/support/app'
 import { isFullSuite } from '#test/support/suite'
 import { ana, exchangeShop } from '../operations/exchanges/shopper.ts'
 import { approve, reject, remove, requested } from '../operations/exchanges/support.ts'
-import { bodySchemaOf, sender, type World, world } from './holders.ts'
+import { bodySchemaOf } from './marks.ts'
+import { sender, type World, world } from './world.ts'
 
 const app = await testApp({ publicUrl: 'https://api.example.com' })
 const registry = await wholeRegistry()

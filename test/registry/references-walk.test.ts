@@ -11,18 +11,10 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { newId } from '#runtime/values/ids'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { isFullSuite } from '#test/support/suite'
-import {
-  bodySchemaOf,
-  type Holder,
-  holders,
-  made,
-  marksOf,
-  sender,
-  type World,
-  withoutIndices,
-  world,
-} from './holders.ts'
+import { holders, made } from './holders.ts'
+import { bodySchemaOf, marksOf, withoutIndices } from './marks.ts'
 import { rowsOf } from './rows.ts'
+import { type Holder, sender, type World, world } from './world.ts'
 
 const registry = await wholeRegistry()
 const app = await testApp({ publicUrl: 'https://api.example.com' })

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import type { Settings } from '#runtime/database/settings'
 import { movesOf } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
-import { sender, type World, world } from './holders.ts'
+import { sender, type World, world } from './world.ts'
 
 const app = await testApp({ publicUrl: 'https://api.example.com' })
 const registry = await wholeRegistry()

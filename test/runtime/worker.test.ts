@@ -1,110 +1,32 @@
 /** What the worker promises of every job. */
-import { setTimeout as wait } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { job, serverJob } from '#runtime/job'
+import { expect, onTestFinished, test } from 'vitest'
 import { handle } from '#runtime/jobs/handle'
 import { claim, dueQueues } from '#runtime/jobs/statements'
 import { Worker } from '#runtime/jobs/worker'
-import { loadRegistry } from '#runtime/registry/registry'
-import { object, z } from '#runtime/schema'
-import { freshDatabase, testApp, withWiring } from '#test/support/app'
+import { object } from '#runtime/schema'
 import { store } from '#test/support/store'
+import { jobsOfTests } from './worker-jobs.ts'
 
-const log: string[] = []
-const payload = object({ name: z.string(), key: z.string().optional() })
-const base = {
-  description: 'A job of a test',
-  timeoutSeconds: 60,
-  safeTwice: 'It only writes to a list.',
-}
+const {
+  app,
+  begun,
+  crowd,
+  ctx,
+  database,
+  failing,
+  heard,
+  holdBack,
+  keyed,
+  log,
+  lost,
+  of,
+  registry,
+  seen,
+  shop,
+} = await jobsOfTests()
 
 /** For a busy machine. */
 const soon = { timeout: 20_000 }
-
-let open = 0
-let together = 0
-const keyed = job(handle('test-keyed', payload), {
-  ...base,
-  retry: { limit: 0, backoffSeconds: 1 },
-  oneAtATimePer: ({ key }) => key ?? '',
-  async run(_ctx, { name }) {
-    open += 1
-    together = Math.max(together, open)
-    await wait(30)
-    log.push(name)
-    open -= 1
-  },
-})
-/** Two that the clock queues for all stores: each runs until it is let go. */
-const crowd = ['test-crowd-a', 'test-crowd-b'].map((name) =>
-  job(handle(name, payload), {
-    ...base,
-    retry: { limit: 0, backoffSeconds: 1 },
-    oneAtATimePer: ({ key }) => key ?? '',
-    concurrency: 100,
-    async run(_ctx, { name: own }) {
-      begun.push(own)
-      await letGo.promise
-    },
-  }),
-)
-const begun: string[] = []
-let letGo = Promise.withResolvers<void>()
-const failing = job(handle('test-failing', payload), {
-  ...base,
-  retry: { limit: 2, backoffSeconds: 1 },
-  async run(_ctx, { name }, { number, isLast }) {
-    log.push(`${name} ${number}${isLast ? ' last' : ''}`)
-    throw new Error('as told')
-  },
-  async failed(_ctx, { name }, reason) {
-    log.push(`${name} gave up: ${reason}`)
-  },
-})
-const clocked = serverJob(handle('test-clocked', object({})), {
-  ...base,
-  everySeconds: 3600,
-  retry: { limit: 0, backoffSeconds: 1 },
-  async run() {
-    log.push('tick')
-  },
-})
-
-let tellings = 0
-const lost = job(handle('test-lost', payload), {
-  ...base,
-  retry: { limit: 1, backoffSeconds: 1 },
-  async run(_ctx, { name }) {
-    log.push(`${name} ran`)
-  },
-  async failed(ctx, { name }, reason) {
-    tellings += 1
-    if (tellings === 1) throw new Error('the database is away')
-    log.push(`${name} of ${ctx.store.id} gave up: ${reason}`)
-  },
-})
-
-/** Jobs that failed for good, as they were told. */
-const heard: string[] = []
-const told = withWiring(await loadRegistry(), {
-  jobFailed: [
-    async (_ctx, name, jobId, reason) => {
-      heard.push(`${name} ${jobId} ${reason}`)
-    },
-  ],
-})
-const registry = { ...told, jobs: [...crowd, keyed, failing, clocked, lost] }
-const { database } = await freshDatabase()
-const app = await testApp({}, { registry, database })
-const shop = await store(app)
-const ctx = await shop.context()
-/** What is queued of a key. */
-const of = (key: string, name = key) => ({
-  storeId: shop.id,
-  userId: null,
-  requestId: 'test',
-  payload: { name, key },
-})
 
 test('a job is queued with its cause, or not at all', async () => {
   log.length = 0
@@ -142,8 +64,7 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   timeout: 60_000,
 }, async () => {
   log.length = 0
-  begun.length = 0
-  letGo = Promise.withResolvers()
+  const letGo = holdBack()
   const { queue } = app.services
   await app.drainJobs() // what the clock has due would have one of the places
   const keys = Array.from({ length: 30 }, (_, at) => `clock ${at}`)
@@ -173,25 +94,9 @@ test('what the clock queued for all stores leaves room for what somebody waits f
     [],
   )
   expect(kept).toEqual([{ seconds: 600 }])
-  letGo.resolve()
+  letGo()
   await drained
   expect(begun.toSorted()).toEqual([...keys, ...keys].toSorted())
-})
-
-test('as long as there is room anew, the whole queue is not looked at', async () => {
-  const { queue } = app.services
-  const looksAtAll = vi.spyOn(queue, 'unfinished')
-  onTestFinished(() => looksAtAll.mockRestore())
-  const names = Array.from({ length: 50 }, (_none, n) => `small ${n}`)
-  log.length = 0
-  await queue.sendInBackground(
-    keyed.handle,
-    names.map((name) => of(name)),
-  )
-  await app.drainJobs()
-  expect(log.filter((line) => line.startsWith('small')).toSorted()).toEqual(names.toSorted())
-  // A last one, on a server's connections.
-  expect(looksAtAll.mock.calls.length).toBeLessThanOrEqual(1)
 })
 
 test('who looks for a key looks at those that wait or run alone, however many are kept', async () => {
@@ -272,136 +177,6 @@ test('of thousands that the clock queued at once, a claim reads those that it ta
   expect(due).toEqual([{ name: 'test-crowd-a', isAwaited: false, isInBackground: true }])
 })
 
-test('many at once are queued in their order, of a key the first, and beside who asks for the same in that order', async () => {
-  const { queue } = app.services
-  await database.query('delete from pgboss.job', [])
-  const keys = Array.from({ length: 200 }, (_none, at) => `in order ${String(at).padStart(3, '0')}`)
-  const envelopes = keys.flatMap((key) => [of(key, `${key} first`), of(key, `${key} second`)])
-  await queue.sendInBackground(crowd[0]!.handle, envelopes)
-  // As they lie there: of one statement all have one instant.
-  const stored = await database.query<{ name: string }>(
-    `select data -> 'payload' ->> 'name' as name from pgboss.job order by ctid`,
-    [],
-  )
-  expect(stored.map(({ name }) => name)).toEqual(keys.map((key) => `${key} first`))
-  await database.query('delete from pgboss.job', [])
-})
-
-// Where all share one connection, who sends waits for the transaction.
-test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
-  'a transaction and the clock that ask for the same keys in one order do not wait for each other',
-  async () => {
-    const { queue } = app.services
-    for (let round = 0; round < 5; round += 1) {
-      let clock: Promise<void> | null = null
-      await ctx.transaction(async (tx) => {
-        await tx.queue(crowd[0]!.handle, of('a').payload)
-        clock = queue.sendInBackground(crowd[0]!.handle, [of('a'), of('b')])
-        await wait(50)
-        await tx.queue(crowd[0]!.handle, of('b').payload)
-      })
-      await clock
-      await database.query('delete from pgboss.job', [])
-    }
-  },
-)
-
-test('of several queues as many are claimed as there is room for, in the order of the queues', async () => {
-  const { queue } = app.services
-  const [one, other] = [crowd[0]!, crowd[1]!]
-  for (const { handle: each } of [other, one]) {
-    for (const key of ['1', '2', '3']) {
-      await queue.send(each, {
-        storeId: shop.id,
-        userId: null,
-        requestId: 'test',
-        payload: { name: key, key },
-      })
-    }
-  }
-  const wanted = [one, other].map(({ name }) => ({ name, atMost: 2 }))
-  const claim = async (inAll: number) => (await queue.fetch(wanted, inAll, 'awaited')).map(({ name }) => name)
-  expect((await claim(3)).toSorted()).toEqual([one.name, one.name, other.name])
-  // What it did not take was nobody's meanwhile.
-  expect((await claim(9)).toSorted()).toEqual([one.name, other.name, other.name])
-  expect(await claim(9)).toEqual([])
-  await database.query('delete from pgboss.job', [])
-})
-
-test('of one key one waits and one runs', async () => {
-  log.length = 0
-  together = 0
-  const first = await ctx.queue(keyed.handle, { name: 'one', key: 'b' })
-  const second = await ctx.queue(keyed.handle, { name: 'two', key: 'b' })
-  expect(second.jobId).toBe(first.jobId)
-  const [running] = await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')
-  expect(running!.id).toBe(first.jobId)
-  const third = await ctx.queue(keyed.handle, { name: 'three', key: 'b' })
-  expect(third.jobId).not.toBe(first.jobId)
-  const [behind] = await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')
-  expect(behind!.mayBeBehind).toBe(true)
-  const both = [running!, behind!]
-  expect(await app.services.queue.behindAnother(both)).toEqual([behind!.id])
-  await app.services.queue.postpone('test-keyed', behind!, 1)
-  await app.services.queue.handBack('test-keyed', running!)
-  for (let round = 0; round < 3; round += 1) {
-    await app.advance(2000)
-    await app.drainJobs()
-  }
-  expect(log.filter((line) => line === 'one')).toEqual(['one'])
-  expect(together).toBe(1)
-})
-
-// Where all share one connection, who looks waits for that of the transaction.
-test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
-  'nobody takes up what waits before that is there which it was asked for with',
-  async () => {
-    log.length = 0
-    const first = await ctx.queue(keyed.handle, { name: 'one', key: 'joined' })
-    const [isJoined, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const joining = ctx.transaction(async (tx) => {
-      const joined = await tx.queue(keyed.handle, { name: 'two', key: 'joined' })
-      expect(joined.jobId).toBe(first.jobId)
-      isJoined.resolve()
-      await isOver.promise
-    })
-    await isJoined.promise
-    expect(await app.services.queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')).toEqual([])
-    isOver.resolve()
-    await joining
-    await app.drainJobs()
-    expect(log.filter((line) => line === 'one')).toEqual(['one'])
-  },
-)
-
-test('those that end together are written together, and none that is another run by now', async () => {
-  const { queue } = app.services
-  const envelope = { storeId: shop.id, userId: null, requestId: 'test' }
-  for (const key of ['first', 'second', 'third']) {
-    await queue.send(crowd[0]!.handle, { ...envelope, payload: { name: key, key } })
-  }
-  await queue.send(keyed.handle, { ...envelope, payload: { name: 'it', key: 'ends' } })
-  const runs = [
-    ...(await queue.fetch([{ name: 'test-crowd-a', atMost: 3 }], 3, 'awaited')),
-    ...(await queue.fetch([{ name: 'test-keyed', atMost: 1 }], 1, 'any')),
-  ]
-  expect(runs).toHaveLength(4)
-  const [stale, ...others] = runs
-  await database.query('update pgboss.job set retry_count = retry_count + 1 where id = $1', [stale!.id])
-  await Promise.all(runs.map((run) => queue.complete(run.name, run)))
-  const states = await database.query<{ id: string; state: string }>(
-    `select id, state, completed_on is not null as "isDone" from pgboss.job where id = any($1::uuid[]) order by id`,
-    [runs.map(({ id }) => id)],
-  )
-  const expected = [
-    { id: stale!.id, state: 'active', isDone: false },
-    ...others.map(({ id }) => ({ id, state: 'completed', isDone: true })),
-  ]
-  expect(states).toEqual(expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-  await queue.complete(stale!.name, { ...stale!, retryCount: stale!.retryCount + 1 })
-  expect(await queue.unfinished(['test-crowd-a', 'test-keyed'])).toBe(0)
-})
-
 test('a failing job is tried again, later and later, then given up and told', async () => {
   log.length = 0
   await ctx.queue(failing.handle, { name: 'it' })
@@ -435,7 +210,7 @@ test('a job whose worker is lost at its last try is given up and told once, on w
     await app.advance(3_600_000)
   }
   expect(log.filter((line) => line !== 'tick')).toEqual([`it of ${shop.id} gave up: job heartbeat timeout`])
-  expect(tellings).toBe(2)
+  expect(seen.tellings).toBe(2)
   expect(heard).toEqual([`test-lost ${jobId} job heartbeat timeout`])
 })
 

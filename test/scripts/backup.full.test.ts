@@ -4,22 +4,17 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { standingOf } from '#db/citus/standing'
-import { shapesOf, summed, writeAlike } from '#db/copy/source'
-import { openPglite, openPostgres } from '#db/open'
 import { dataDirOf } from '#runtime/server/settings'
 import { backupProgram } from '#scripts/backup'
 import { copyFiles } from '#scripts/copy/files'
@@ -27,31 +22,15 @@ import { openBackup } from '#scripts/copy/folder'
 import { moveProgram } from '#scripts/move'
 import { restoreProgram } from '#scripts/restore'
 import { seedDemo } from '#scripts/seed/demo'
-import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
 import { call, emptyFolder, prepared, shortLived, start, until } from '#test/support/processes'
+import { databaseOf, emptyPlace, newFolder, patient, sumsOf } from './copies.ts'
 
 const root = join(import.meta.dirname, '../..')
 const nodes = inject('nodes')
 const isCluster = nodes.length > 1
-const patient = { timeout: 300_000 }
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'merchant-copy-'))
-  whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'copy')
-}
-
-/** Where nothing is: a folder, and a database without a store where the suite runs on a server. */
-async function emptyPlace(): Promise<Record<string, string>> {
-  const env = { DATA_DIR: newFolder(), LOG_LEVEL: 'warn' }
-  if (!inject('postgresUrl')) return env
-  const { database, url } = await freshDatabase()
-  await database.close()
-  return { ...env, DATABASE_URL: url! }
-}
 
 /** The demo's store, a file, and texts that formats of lines and quotes stumble over. */
 async function filled(): Promise<{ env: Record<string, string>; key: string }> {
@@ -75,24 +54,6 @@ const odd = [
   '🛒 ção ç ل 日本',
   ...fc.sample(fc.string({ unit: 'grapheme', maxLength: 40 }), { seed: 7, numRuns: 40 }),
 ].map((text) => text.replaceAll('\0', ''))
-
-async function sumsOf(env: Record<string, string>): Promise<Record<string, string>> {
-  const { DATABASE_URL: url } = env
-  const database = url ? openPostgres(url) : await openPglite({ dataDir: join(dataDirOf(env), 'db') })
-  try {
-    return await database.root.transaction().execute(async (tx) => {
-      await writeAlike(tx)
-      const sums: Record<string, string> = {}
-      for (const { name } of await shapesOf(tx)) {
-        const { rows, sum } = await summed(tx, name)
-        sums[name] = `${rows} ${sum}`
-      }
-      return sums
-    })
-  } finally {
-    await database.close()
-  }
-}
 
 /** Made once, by the first test that needs it. */
 let made: Promise<string> | null = null
@@ -340,10 +301,8 @@ test.skipIf(isCluster)(
 
 test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', patient, async () => {
   const { env } = await prepared(async () => null)
-  const url = env.DATABASE_URL
-  const open = async () => (url ? openPostgres(url) : openPglite({ dataDir: join(dataDirOf(env), 'db') }))
   const lengths = [0, 1, 2_000_000, 9_000_000]
-  const database = await open()
+  const database = await databaseOf(env)
   await database.root
     .insertInto('server_settings')
     .values(
@@ -359,7 +318,7 @@ test.skipIf(isCluster)('rows of any width come along, and the database stays as 
   await database.close()
   const folder = newFolder()
   expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
-  const after = await open()
+  const after = await databaseOf(env)
   expect(await after.query('select name from kysely_migration order by 1', [])).toEqual(names)
   await after.close()
   const backup = await openBackup(folder)
@@ -383,63 +342,3 @@ test('a database without anything of ours is told, and nothing made in it', pati
   })
   expect(existsSync(folder)).toBe(false)
 })
-
-test.runIf(inject('postgresUrl'))(
-  'the embedded database moves to PostgreSQL, and to a cluster, where it is distributed',
-  patient,
-  async () => {
-    const dataDir = newFolder()
-    const embedded = { DATA_DIR: dataDir, DATABASE_URL: '', LOG_LEVEL: 'warn' }
-    const first = await start('scripts/start.ts', embedded)
-    const made = await run(
-      (await import('#scripts/keys')).keysProgram,
-      [
-        'create',
-        '--store',
-        'aurora-supply',
-        '--member',
-        'olivia@aurora.example',
-        '--scopes',
-        'platform:read,platform:write',
-        '--json',
-      ],
-      { env: embedded },
-    )
-    const { key } = JSON.parse(made.out) as { key: string }
-    first.child.kill('SIGKILL')
-    await first.ended
-
-    const name = `merchant_moved_${process.pid}`
-    await createDatabase(nodes, name)
-    whenFileEnds(() => dropDatabase(nodes, name))
-    const url = withDatabase(nodes[0]!, name)
-    const before = await sumsOf({ DATA_DIR: dataDir })
-    const moved = await run(moveProgram, [], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })
-    expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/^Moved: \d+ tables, \d+ rows/) })
-    if (isCluster) {
-      const database = openPostgres(url)
-      expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
-      await database.close()
-    } else expect(await sumsOf({ DATABASE_URL: url })).toEqual(before)
-    const server = await start('scripts/start.ts', {
-      DATA_DIR: dataDir,
-      DATABASE_URL: url,
-      LOG_LEVEL: 'warn',
-    })
-    expect((await call(server.url, key, 'GET', '/v1/campaigns')).status).toBe(200)
-    expect((await call(server.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
-    server.child.kill('SIGKILL')
-    await server.ended
-    const again = await run(moveProgram, [], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })
-    expect(again).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(
-        isCluster ? /distributed already/ : /There are stores in this database already/,
-      ),
-    })
-    if (!isCluster) return
-    expect(
-      (await run(backupProgram, [newFolder()], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })).err,
-    ).toMatch(/names a Citus cluster/)
-  },
-)

@@ -1,7 +1,12 @@
 /** An assistant and its merchant, by hand: each step as a program or a browser takes it. */
 import { createHash, randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { afterAll } from 'vitest'
+import { createKey } from '#scripts/admin/keys'
 import { someIp } from '#test/operations/exchanges/shopper'
-import type { TestApp } from '#test/support/app'
+import { freshDatabase, type TestApp, testApp } from '#test/support/app'
+import type { Shop } from '#test/support/store'
 
 export const origin = 'http://localhost'
 export const redirectUri = 'https://assistant.example/callback'
@@ -168,3 +173,43 @@ export function queryOf(answer: Response): URLSearchParams {
   if (!location) throw new Error(`It leads nowhere: ${answer.status}`)
   return new URL(location).searchParams
 }
+
+/** Two gateways of one database, each with its own memory of keys; `logged` is what both have logged. */
+export async function twoGateways(level: 'trace' | 'warn' = 'trace') {
+  const { database } = await freshDatabase()
+  const logged: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  const shared = { database, shared: true, log: pino({ level }, sink) }
+  const app = await testApp({ publicUrl: origin }, shared)
+  const other = hand(await testApp({ publicUrl: origin }, { ...shared, clock: app.clock }))
+  // Before the first of the two closes the database.
+  afterAll(() => app.gateway.keys.writeUses())
+  const it = hand(app)
+  return {
+    database,
+    app,
+    it,
+    other,
+    logged,
+    /** A key of the command line, which grants may come from. */
+    shownKey: (shop: Shop, more: { expiresAt?: Date } = {}) =>
+      createKey(database, app.clock.now(), {
+        storeId: shop.id,
+        member: shop.email,
+        scopes: ['platform:read', 'platform:write'],
+        ...more,
+      }),
+    /** The status of a token on both gateways. */
+    uses: async (token: string) => [await it.use(token), await other.use(token)],
+  }
+}
+
+export const errorOf = async (answer: Response): Promise<[number, string]> => [
+  answer.status,
+  ((await answer.json()) as { error: string }).error,
+]

@@ -32,7 +32,13 @@ const app = await testApp(secrets, { registry: { ...registry, jobs: [...registry
 const shop = await store(app)
 const pages = registry.pages.filter(({ sandboxOnly }) => sandboxOnly)
 
-const ask = async (method: string, path: string, headers: Record<string, string> = {}, body?: unknown) => {
+const ask = async (
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: unknown,
+  from = app,
+) => {
   const filled = path.replace(':storeId', shop.slug).replace(/:\w+/g, 'a')
   const origin = headers.host ? `http://${headers.host}` : 'http://localhost'
   const request = new Request(`${origin}${filled}`, {
@@ -40,7 +46,7 @@ const ask = async (method: string, path: string, headers: Record<string, string>
     headers: { 'content-type': 'application/json', ...headers },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
   })
-  const answer = await app.fetch(request, { ip: '127.0.0.1' })
+  const answer = await from.fetch(request, { ip: '127.0.0.1' })
   return { status: answer.status, text: await answer.text() }
 }
 
@@ -70,6 +76,16 @@ test.each(pages.map(({ method, path }) => [method, path]))(
     expect(app.clock.offset).toBe(offset)
   },
 )
+
+test('no page of the sandbox is there where it is off', async () => {
+  const closed = await testApp({ sandbox: false })
+  const { offset } = closed.clock
+  for (const { method, path } of pages) {
+    const { status } = await ask(method, path, {}, { advanceSeconds: 86_400 }, closed)
+    expect([method, path, status]).toEqual([method, path, 404])
+  }
+  expect(closed.clock.offset).toBe(offset)
+})
 
 test('its own page, programs and links come in', async () => {
   const { port } = app.services.settings

@@ -122,22 +122,6 @@ describe('weeks and months', () => {
 })
 
 describe('a range', () => {
-  const refused: [Record<string, string>, string][] = [
-    [{ startDate: '2026-11-20', endDate: '2026-11-19' }, 'startDate'],
-    [{ startDate: '2026-02-30' }, 'startDate'],
-    [{ endDate: '2026-13-01' }, 'endDate'],
-    [{ startDate: '2024-01-01', endDate: '2026-01-01' }, 'startDate'],
-    [{ groupBy: 'year' }, 'groupBy'],
-    [{ currency: 'brl' }, 'currency'],
-    [{ unknown: '1' }, 'unknown'],
-  ]
-  test.each(refused)('%j is refused by name', async (query, field) => {
-    const shop = await connectedStore(app)
-    const { status, body } = await shop.call(getSummary, { query })
-    expect(status).toBe(400)
-    expect(body.error.message).toContain(field)
-  })
-
   test('may have 731 days and no more', async () => {
     const shop = await connectedStore(app)
     const endDate = '2026-11-20'

@@ -3,8 +3,6 @@ import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import { discountsSync } from '#operations/promotions/handles'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
-import listCategories from '#operations/store/connections/api/list-categories'
-import listProducts from '#operations/store/connections/api/list-products'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import type { EcommercePort } from '#operations/store/ecommerce/port'
 import { shopify } from '#test/ports/shopify'
@@ -57,16 +55,6 @@ describe('a store on Shopify', () => {
     expect(platform.shop.webhooks).toHaveLength(11)
   })
 
-  test('wrong credentials are 400 of the connection, and change nothing', async () => {
-    const bad = { ...platform.store.credentials, accessToken: 'shpat_of_nobody' }
-    await expect(connectEcommerce(await shop.context(), 'shopify', bad)).rejects.toMatchObject({
-      code: 'bad_request',
-      message: expect.stringMatching(/^credentials: .*connect it again$/),
-    })
-    const { db } = await shop.context()
-    expect(await db.selectFrom('connections').select('connected_at').execute()).toHaveLength(1)
-  })
-
   test('its orders, carts and products are mirrored', async () => {
     const { db } = await shop.context()
     expect(await db.selectFrom('orders').select(['id', 'payment_status', 'total']).execute()).toEqual([
@@ -77,17 +65,6 @@ describe('a store on Shopify', () => {
     ])
     const products = await db.selectFrom('product_snapshots').select(['product_id', 'category_ids']).execute()
     expect(products.map(({ product_id }) => product_id).sort()).toEqual(['1001', '1002', '1003'])
-  })
-
-  test('its catalog is answered live', async () => {
-    const products = await shop.call(listProducts, { query: { search: 'caneca', sort: 'price' } })
-    expect(products).toMatchObject({ status: 200, body: { total: 1, data: [{ id: '1001', stock: 3 }] } })
-    const categories = await shop.call(listCategories)
-    expect(categories.body.data.map(({ name }: { name: string }) => name)).toEqual([
-      'Casa',
-      'Cozinha',
-      'Vestuário',
-    ])
   })
 
   test('a signed delivery brings the change; the same twice is one event, another signature 401', async () => {
@@ -144,16 +121,5 @@ describe('a store on Shopify', () => {
     expect(discount!.gets.percentage).toBe(1)
     const { body } = await shop.call(listPromotions)
     expect(body.data).toMatchObject([{ usageCount: 7, discountTotal: 0, syncStatus: 'synced' }])
-  })
-
-  test('Shopify down is 503, and nothing is made', async () => {
-    platform.standIn.isDown = true
-    const made = await shop.call(createPromotion, {
-      body: { name: 'D', buyQuantity: 2, payQuantity: 1, scope: 'categories', categoryIds: ['302'] },
-    })
-    const products = await shop.call(listProducts)
-    platform.standIn.isDown = false
-    expect([made.status, products.status]).toEqual([503, 503])
-    expect((await shop.call(listPromotions)).body.total).toBe(1)
   })
 })

@@ -108,57 +108,14 @@ describe('GET /dashboard', () => {
     expect(await counts(shop, ['2026-11-19', '2026-11-20'])).toEqual([2, 0])
   })
 
-  test('a day whose midnight does not exist, and one that has 25 hours, lose nothing', async () => {
-    const shop = await connectedStore(app, { timezone: 'America/Santiago', country: 'CL' })
-    await touch(shop, '2026-09-05T12:00:00.000Z')
-    // 6 September begins at 01:00 there: 04:00Z.
-    await shop.sell({ customer, placedAt: '2026-09-06T03:59:59.999Z' })
-    await shop.sell({ customer, placedAt: '2026-09-06T04:00:00.000Z' })
-    await shop.sell({ customer, placedAt: '2026-09-07T02:59:59.999Z' })
-    await shop.sell({ customer, placedAt: '2026-09-07T03:00:00.000Z' })
-    expect(await counts(shop, ['2026-09-05', '2026-09-06', '2026-09-07'])).toEqual([1, 2, 1])
-    expect((await day(shop, '2026-09-05', '2026-09-07')).recoveredOrders).toBe(4)
-
-    // Havana puts its clocks back at 01:00 on 1 November: its midnight comes at 04:00Z and again at 05:00Z.
-    await setZone(shop, 'America/Havana')
-    await touch(shop, '2026-10-31T12:00:00.000Z')
-    await shop.sell({ customer, placedAt: '2026-11-01T03:59:59.999Z' })
-    await shop.sell({ customer, placedAt: '2026-11-01T04:00:00.000Z' })
-    await shop.sell({ customer, placedAt: '2026-11-02T04:59:59.999Z' })
-    await shop.sell({ customer, placedAt: '2026-11-02T05:00:00.000Z' })
-    expect(await counts(shop, ['2026-10-31', '2026-11-01', '2026-11-02'])).toEqual([1, 2, 1])
-  })
-
-  test('says what is wrong with a range', async () => {
+  test('a range has at most 365 days, and a store without orders has zeros', async () => {
     const shop = await store(app)
     const call = (startDate: string, endDate: string) =>
       shop.call(getDashboard, { query: { startDate, endDate } })
-    expect((await call('2025-11-21', '2026-11-20')).status).toBe(200)
-    const long = await call('2025-11-20', '2026-11-20')
-    expect([long.status, long.body.error.message]).toEqual([
-      400,
-      'startDate: the range may have at most 365 days and has 366',
-    ])
-    const turned = await call('2026-11-21', '2026-11-20')
-    expect(turned.body.error.message).toBe('startDate: must not be after endDate')
-    expect((await call('2026-02-30', '2026-03-01')).body.error.message).toBe(
-      'startDate: is no day of the calendar',
-    )
-    const empty = await shop.call(getDashboard)
-    expect(empty.body).toMatchObject({
-      totalOrders: 0,
-      totalRevenue: 0,
-      recoveredShare: null,
-      newSubscribers: 0,
-    })
-  })
-
-  test('another store has its own figures', async () => {
-    const shop = await connectedStore(app)
-    await shop.sell({ customer, placedAt: '2026-11-19T12:00:00.000Z' })
-    const other = await store(app)
-    expect((await other.call(getDashboard)).body.totalOrders).toBe(0)
-    expect((await shop.call(getDashboard)).body.totalOrders).toBe(1)
+    const { status, body } = await call('2025-11-21', '2026-11-20')
+    const zeros = { totalOrders: 0, totalRevenue: 0, recoveredShare: null, newSubscribers: 0 }
+    expect([status, body]).toMatchObject([200, zeros])
+    expect((await call('2025-11-20', '2026-11-20')).status).toBe(400)
   })
 })
 
@@ -309,34 +266,6 @@ describe('GET /dashboard/overview', () => {
     })
   })
 
-  test('days begin where they begin: after a midnight that does not exist, at the first of two', async () => {
-    await app.setClock('2027-04-01T12:00:00.000Z')
-    const shop = await connectedStore(app, { timezone: 'America/Santiago', country: 'CL' })
-    await app.setClock('2027-09-08T15:00:00.000Z')
-    const starts = async () =>
-      (await overview(shop)).metrics.messagesSent.series.map((each: { at: string }) => each.at.slice(5, 16))
-    expect(await starts()).toEqual([
-      '09-02T04:00',
-      '09-03T04:00',
-      '09-04T04:00',
-      '09-05T04:00',
-      '09-06T03:00',
-      '09-07T03:00',
-      '09-08T03:00',
-    ])
-    await setZone(shop, 'America/Havana')
-    await app.setClock('2027-11-09T15:00:00.000Z')
-    expect(await starts()).toEqual([
-      '11-03T04:00',
-      '11-04T04:00',
-      '11-05T04:00',
-      '11-06T04:00',
-      '11-07T04:00',
-      '11-08T05:00',
-      '11-09T05:00',
-    ])
-  })
-
   test('every period sums up to its value', async () => {
     await app.setClock('2027-11-20T18:00:00.000Z')
     const shop = await connectedStore(app)
@@ -356,12 +285,9 @@ describe('GET /dashboard/overview', () => {
       expect([sum('value'), sum('previousValue')]).toEqual([messagesSent.value, messagesSent.previousValue])
       expect(messagesSent.value).toBeGreaterThan(0)
     }
-    expect((await shop.call(getOverview, { query: { period: '1y' } })).body.error.message).toBe(
-      'period: must be one of 24h, 7d, 30d, 90d',
-    )
   })
 
-  test('what waits: of the plan, of the reader, now', async () => {
+  test('pending items are counted within the plan, and notifications of their reader', async () => {
     const wait = async (shop: Shop) => {
       const ctx = await shop.context()
       const at = { created_at: ctx.now(), updated_at: ctx.now() }

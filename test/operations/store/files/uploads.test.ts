@@ -2,12 +2,11 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { files } from '#operations/store/door'
 import { cleanFiles } from '#operations/store/files/clean'
-import updateStore from '#operations/store/profile/api/update-store'
 import { type Context, SystemContext } from '#runtime/context'
 import { s3Storage } from '#runtime/ports/storage/s3'
 import { s3StandIn } from '#test/ports/s3-stand-in'
 import { type TestApp, testApp } from '#test/support/app'
-import { type Shop, store } from '#test/support/store'
+import { store } from '#test/support/store'
 
 const account = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -150,32 +149,6 @@ describe.each([
     const [used] = await Promise.allSettled([use(ctx, 'thing:1', url), clean(app)])
     const isThere = (await urlsOf(ctx)).length === 1
     expect(isThere).toBe(used.status === 'fulfilled')
-  })
-})
-
-describe('PATCH /store', async () => {
-  const { app, upload } = await onDisk()
-  const patch = (shop: Shop, body: unknown) => shop.call(updateStore, { body })
-
-  test('a logo of this server is used, another lets it go; one that is not there is refused', async () => {
-    const shop = await store(app)
-    const ctx = await shop.context()
-    const { uploadUrl, headers, fileUrl } = await files.createUpload(ctx, 'test-images', png)
-    const early = await patch(shop, { logoUrl: fileUrl })
-    expect([early.status, early.body.error.message]).toEqual([
-      400,
-      'logoUrl: was never uploaded: upload it first',
-    ])
-    await upload(uploadUrl, { method: 'PUT', headers, body: 'bytes' })
-    const logo = await patch(shop, { logoUrl: fileUrl })
-    expect([logo.status, logo.body.logoUrl]).toEqual([200, fileUrl])
-    const owners = () => ctx.db.selectFrom('file_uses').select('owner').execute()
-    expect(await owners()).toEqual([{ owner: 'store:logo' }])
-    expect((await patch(shop, logo.body)).body.updatedAt).toBe(logo.body.updatedAt)
-    expect((await patch(shop, { logoUrl: 'https://api.example.com/files/none.png' })).status).toBe(400)
-    expect(await owners()).toHaveLength(1)
-    expect((await patch(shop, { logoUrl: 'https://example.com/logo.png' })).status).toBe(200)
-    expect(await owners()).toEqual([])
   })
 })
 

@@ -57,6 +57,23 @@ const methodsOf = (adapter: object): string[] => {
   return [...names].sort()
 }
 
+/** Calls a method while the adapter behind it throws `error`. */
+async function callThrowing(
+  adapter: object,
+  method: string,
+  error: Error,
+  of: ProviderStore | null,
+): Promise<void> {
+  const behind = unheard(adapter)
+  const own = Object.getOwnPropertyDescriptor(behind, method)
+  const value = () => Promise.reject(error)
+  Object.defineProperty(behind, method, { value, configurable: true })
+  const called = (adapter as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!
+  await expect(called(of ?? 'anything'), method).rejects.toBe(error)
+  Reflect.deleteProperty(behind, method)
+  if (own) Object.defineProperty(behind, method, own)
+}
+
 async function connected(shop: Shop, port: PortName, provider: string): Promise<ProviderStore> {
   const ctx = await shop.context()
   const now = app.clock.now()
@@ -104,17 +121,7 @@ describe('access that is gone', () => {
         await forgetAll()
         const of = isServers(each.port) ? null : await connected(shop, each.port, each.provider)
         const error = new AccessLost('access-gone', 'It was uninstalled', 'Install it again')
-        const own = Object.getOwnPropertyDescriptor(unheard(each.adapter), method)
-        Object.defineProperty(unheard(each.adapter), method, {
-          value: async () => {
-            throw error
-          },
-          configurable: true,
-        })
-        const called = (each.adapter as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!
-        await expect(called(of ?? 'anything'), method).rejects.toBe(error)
-        Reflect.deleteProperty(unheard(each.adapter), method)
-        if (own) Object.defineProperty(unheard(each.adapter), method, own)
+        await callThrowing(each.adapter, method, error, of)
         const { state, code, remedy } = (await standing(ctx, each)) ?? {}
         expect([method, state, code, remedy]).toEqual([method, 'lost', 'access-gone', 'Install it again'])
       }
@@ -123,7 +130,7 @@ describe('access that is gone', () => {
   )
 })
 
-test('whoever asks to slow down answers: that is no trouble, however often', async () => {
+test('a provider that throttles is not in trouble, however often it does', async () => {
   await forgetAll()
   const shop = await store(app)
   const ctx = await shop.context()
@@ -131,21 +138,9 @@ test('whoever asks to slow down answers: that is no trouble, however often', asy
     const of = isServers(each.port) ? null : await connected(shop, each.port, each.provider)
     const [method = ''] = methodsOf(each.adapter)
     const slower = new Throttled(1_000)
-    const own = Object.getOwnPropertyDescriptor(unheard(each.adapter), method)
     for (const error of [slower, new Unavailable('no', slower.message, { cause: slower })]) {
-      Object.defineProperty(unheard(each.adapter), method, {
-        value: async () => {
-          throw error
-        },
-        configurable: true,
-      })
-      const called = (each.adapter as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!
-      for (let times = 0; times < 4; times += 1) {
-        await expect(called(of ?? 'anything'), method).rejects.toBe(error)
-      }
-      Reflect.deleteProperty(unheard(each.adapter), method)
+      for (let times = 0; times < 4; times += 1) await callThrowing(each.adapter, method, error, of)
     }
-    if (own) Object.defineProperty(unheard(each.adapter), method, own)
     expect([each.provider, await standing(ctx, each)]).toEqual([each.provider, undefined])
   }
 })

@@ -161,7 +161,7 @@ describe('the mirror of orders', () => {
 })
 
 describe('orders-sync', () => {
-  test('by the clock, without any webhook, page by page; lost webhooks are registered again', async () => {
+  test('reads orders by the clock without any webhook, page by page; lost webhooks are registered again', async () => {
     const shop = await connectedStore(app)
     const model = await shop.place({})
     const many = Array.from({ length: 250 }, (_, i) => ({

@@ -57,7 +57,7 @@ describe('reserving', () => {
     expect(await metering.usage(ctx)).toEqual({ limit: 5, used: 0, reserved: 5, remaining: 0 })
   })
 
-  test('10 with 5 left take nothing', async () => {
+  test('a reservation of 10 with 5 left takes nothing', async () => {
     const { ctx } = await shopWith(5)
     await expect(metering.reserve(ctx, 10, 'messaging-campaign')).rejects.toMatchObject({
       message: 'Not enough messages left in this cycle: 10 are needed and 5 are left',
@@ -66,7 +66,7 @@ describe('reserving', () => {
     expect(await ctx.db.selectFrom('usage_reservations').select('id').execute()).toEqual([])
   })
 
-  test('what the caller undoes was never taken', async () => {
+  test('a reservation is undone with its transaction', async () => {
     const { ctx } = await shopWith(5)
     const undone = ctx.transaction(async (tx) => {
       await metering.reserve(tx, 5, 'direct')
@@ -87,15 +87,6 @@ describe('reserving', () => {
     })
     await metering.resize(ctx, id, 2)
     expect(await metering.usage(ctx)).toMatchObject({ reserved: 5, remaining: 5 })
-  })
-
-  test('another store has its own', async () => {
-    const { ctx } = await shopWith(1)
-    const other = await shopWith(1)
-    const id = await metering.reserve(ctx, 1, 'direct')
-    await metering.reserve(other.ctx, 1, 'direct')
-    await expect(metering.release(other.ctx, id, 1)).rejects.toThrow('No reservation')
-    expect((await metering.usage(ctx)).reserved).toBe(1)
   })
 })
 
@@ -128,7 +119,7 @@ describe('committing and releasing', () => {
     expect(await ledgerOf(ctx)).toMatchObject([{ status: 'failed', failed_at: app.clock.now() }])
   })
 
-  test('3 of 5 that never left are given back, and never more than were held', async () => {
+  test('units that were not used are given back, and never more than were held', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 5, 'messaging-campaign')
     await metering.commit(ctx, id, rows(2))
@@ -188,7 +179,7 @@ describe('committing and releasing', () => {
     expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
   })
 
-  test('and again in the next cycle, however many cross the mark at once', async () => {
+  test('notifications come again in the next cycle, however many cross the mark at once', async () => {
     await app.setClock('2027-01-10T12:00:00.000Z')
     const { ctx } = await shopWith(10)
     const useUp = async () => {
@@ -206,7 +197,7 @@ describe('committing and releasing', () => {
 })
 
 describe('the ledger', () => {
-  test("by the provider's id and by phone it is read along an index", async () => {
+  test("is read along an index by the provider's id and by phone", async () => {
     const { ctx } = await shopWith()
     for (let batch = 0; batch < 10; batch += 1) {
       await metering.record(
@@ -237,7 +228,7 @@ describe('the ledger', () => {
 })
 
 describe('cycles', () => {
-  test('an anchor on the 31st: cut to the last day of each month, always from the anchor', async () => {
+  test('a cycle anchored on the 31st ends on the last day of shorter months', async () => {
     await app.setClock('2027-01-31T15:00:00.000Z')
     const { ctx } = await shopWith()
     for (const at of ['2027-02-28T14:59:59.999Z', '2027-02-28T15:00:00.000Z', '2027-03-31T15:00:00.000Z']) {
@@ -255,7 +246,7 @@ describe('cycles', () => {
     expect(cycles.map((each) => each.message_limit)).toEqual([1000, 1000, 1000])
   })
 
-  test('what was reserved before the turn counts in its own cycle', async () => {
+  test('a reservation of before the turn counts in its own cycle', async () => {
     await app.setClock('2027-05-10T12:00:00.000Z')
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 10, 'messaging-campaign')
@@ -333,7 +324,7 @@ describe('statuses', () => {
     return { messageId: message.messageId, at, apply, now }
   }
 
-  test('forward, one by one', async () => {
+  test('a status moves forward, one by one', async () => {
     const { at, apply, now } = await sent()
     await apply([['delivered', 1]])
     expect(await now()).toEqual(['delivered', at(1), null, null, null])
@@ -341,7 +332,7 @@ describe('statuses', () => {
     expect(await now()).toEqual(['read', at(1), at(2), null, null])
   })
 
-  test('backward changes nothing; the instant that was missing is filled', async () => {
+  test('a status never moves backward, and a missing instant is filled', async () => {
     const { at, apply, now } = await sent()
     await apply([['read', 2]])
     await apply([['delivered', 1]])
@@ -349,7 +340,7 @@ describe('statuses', () => {
     expect(await now()).toEqual(['read', at(2), at(2), null, null])
   })
 
-  test('both in one batch, in any order, twice', async () => {
+  test('a batch may hold several statuses in any order, and one twice', async () => {
     const { at, apply, now } = await sent()
     await apply([
       ['read', 2],
@@ -368,17 +359,5 @@ describe('statuses', () => {
     const unknown = await sent('failed')
     await unknown.apply([['read', 5]])
     expect(await unknown.now()).toEqual(['read', unknown.at(5), unknown.at(5), null, null])
-  })
-
-  test('of a message that is not there, or of another store, nothing happens', async () => {
-    const { messageId, now } = await sent()
-    const other = await shopWith()
-    const before = await now()
-    await metering.status(other.ctx, [
-      { messageId, status: 'read', at: app.clock.now() },
-      { messageId: newId(1), status: 'read', at: app.clock.now() },
-    ])
-    expect(await now()).toEqual(before)
-    expect(await ledgerOf(other.ctx)).toEqual([])
   })
 })

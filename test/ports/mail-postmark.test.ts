@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { postmarkMail, postmarkUrl } from '#runtime/ports/mail/postmark'
+import { openMail } from '#runtime/ports/mail/providers'
+import { aMail, mailContract } from './mail.contract.ts'
+import { type Fault, postmarkStandIn } from './postmark-stand-in.ts'
+
+const sender = 'Merchant <no-reply@merchant.example>'
+const lost = (code: string) => ({
+  name: 'AccessLost',
+  accepted: 'no',
+  code,
+  remedy: expect.stringMatching(/operator/),
+})
+const token = 'server-t0ken'
+
+/** Postmark at the stand-in; senders of the contract's shops are confirmed. */
+async function postmark(query = '', timeoutMs = 20_000) {
+  const standIn = await postmarkStandIn(token, 'merchant.example')
+  standIn.senders.add('aurora.example')
+  const { host } = new URL(standIn.endpoint)
+  const url = `postmark://${token}@${host}?tls=off${query}`
+  const mail = postmarkMail({ ...postmarkUrl(url), from: sender, timeoutMs })
+  return { standIn, mail, url }
+}
+
+mailContract('postmark', async () => {
+  const { standIn, mail } = await postmark()
+  const arrived = async (to: string) => standIn.received.filter((each) => each.to === to)
+  return {
+    mail,
+    arrived,
+    departures: async (to) => (await arrived(to)).length,
+    close: standIn.close,
+  }
+})
+
+describe('postmark mail', () => {
+  const closing: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+  const open = async (query = '', timeoutMs?: number) => {
+    const opened = await postmark(query, timeoutMs)
+    closing.push(opened.standIn.close)
+    return opened
+  }
+
+  test('the Message-ID is ours, and no open or link is tracked', async () => {
+    const { standIn, mail } = await open()
+    const { messageId } = await mail.send(aMail())
+    expect(standIn.received[0]).toMatchObject({ messageId, from: sender, stream: 'outbound' })
+    expect(standIn.requests).toEqual(['POST /email'])
+  })
+
+  test('MAIL_URL names the provider', async () => {
+    const { standIn, url } = await open('&stream=news')
+    const opened = await openMail({ url, from: sender, database: null as never, clock: null as never })
+    await opened.mail.send(aMail())
+    expect(standIn.received[0]?.stream).toBe('news')
+    await opened.close()
+    for (const bad of ['postmark://', 'postmark://api.postmarkapp.com', 'https://s3cr3t@x'])
+      expect(() => postmarkUrl(bad)).toThrow('MAIL_URL must be postmark://')
+  })
+
+  test.each<[Fault, object]>([
+    [{ status: 429 }, { name: 'Throttled', retryAfterMs: 2000 }],
+    [
+      { status: 429, ErrorCode: 429, headers: { 'retry-after': '7' } },
+      { name: 'Throttled', retryAfterMs: 7000 },
+    ],
+    [
+      { status: 401, ErrorCode: 10 },
+      { name: 'AccessLost', code: 'mail-login-refused' },
+    ],
+    [
+      { status: 422, ErrorCode: 401 },
+      { name: 'AccessLost', code: 'mail-sender-unknown' },
+    ],
+    [
+      { status: 422, ErrorCode: 405 },
+      { name: 'AccessLost', code: 'mail-account-closed' },
+    ],
+    [
+      { status: 422, ErrorCode: 412 },
+      { name: 'AccessLost', code: 'mail-account-closed' },
+    ],
+    [
+      { status: 422, ErrorCode: 411 },
+      { name: 'Refused', code: 'message-refused' },
+    ],
+    [{ status: 413 }, { name: 'Refused', code: 'message-refused' }],
+    [{ status: 503 }, { name: 'Unavailable', accepted: 'no' }],
+    [{ status: 500 }, { name: 'Unavailable', accepted: 'unknown' }],
+    ['drop', { name: 'Unavailable', accepted: 'unknown' }],
+    ['silence', { name: 'Unavailable', accepted: 'unknown' }],
+  ])('an answer %j', async (fault, expected) => {
+    const { standIn, mail } = await open('', fault === 'silence' ? 300 : undefined)
+    standIn.faults.push(fault)
+    const error = await mail.send(aMail()).catch((caught: unknown) => caught)
+    expect(error).toMatchObject(expected)
+    expect(`${(error as Error).message} ${(error as Error).cause}`).not.toContain(token)
+    // The next one is not held up by it.
+    await mail.send(aMail())
+  })
+
+  test('a service that is down is Unavailable, and nothing was sent', async () => {
+    const { standIn, mail } = await open()
+    await standIn.close()
+    closing.splice(0)
+    await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('an address it does not take is the address’s fault, a sender of the message’s own that message’s', async () => {
+    const { standIn, mail } = await open()
+    await expect(mail.send(aMail({ to: 'ana@nowhere.invalid' }))).rejects.toMatchObject({
+      name: 'Refused',
+      code: 'recipient-refused',
+    })
+    await expect(mail.send(aMail({ from: 'Shop <a@elsewhere.example>' }))).rejects.toMatchObject({
+      name: 'Refused',
+      code: 'message-refused',
+    })
+    standIn.senders.clear()
+    await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-sender-unknown'))
+  })
+
+  test('a stream that is not there, or only receives, is the operator’s', async () => {
+    for (const stream of ['none', 'old', 'inbound']) {
+      const { mail } = await open(`&stream=${stream}`)
+      await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-stream-unknown'))
+      expect((await mail.check()).filter(({ isFine }) => !isFine)).toMatchObject([{ code: 'stream' }])
+    }
+  })
+
+  test('a check says what is wrong, and sends nothing', async () => {
+    const { standIn, mail } = await open()
+    standIn.deliveryType = 'Sandbox'
+    const faults = async () => (await mail.check()).filter(({ isFine }) => !isFine)
+    expect(await faults()).toMatchObject([{ code: 'delivery', remedy: expect.any(String) }])
+    standIn.faults.push({ status: 401, ErrorCode: 10 })
+    expect(await faults()).toMatchObject([{ code: 'mail-login-refused', remedy: expect.any(String) }])
+    expect(standIn.requests.every((request) => request.startsWith('GET '))).toBe(true)
+  })
+})

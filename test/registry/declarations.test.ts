@@ -1,0 +1,226 @@
+/** Each check of a declaration, shown to bite; all faults at once, each with its file and its remedy. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry/registry'
+import { sectionFile, tree } from './trees.ts'
+
+const operationFile = (changes: Record<string, string> = {}): string => {
+  const fields = {
+    method: "'GET'",
+    path: "'/things'",
+    description: "'List things.'",
+    scopes: "['platform:read']",
+    readOnly: 'true',
+    answer: '{ status: 200, body: object({ a: z.string() }) }',
+    handler: "() => ({ a: 'b' })",
+    ...changes,
+  }
+  const lines = Object.entries(fields)
+    .filter(([, value]) => value !== '')
+    .map(([key, value]) => `  ${key}: ${value},`)
+  return `import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+export default operation({
+${lines.join('\n')}
+} as never)
+`
+}
+
+test('two different schemas of one name are a fault, also within others; two alike are none', async () => {
+  const withBody = (path: string, body: string) =>
+    operationFile({
+      path: `'${path}'`,
+      answer: `{ status: 200, body: object({ list: z.array(named('Thing', ${body})) }) }`,
+    }).replace('import { object }', 'import { named, object }')
+  const { faults } = await readRegistry(
+    tree({
+      'things/api/a.ts': withBody('/a', 'object({ a: z.string() })'),
+      'things/api/b.ts': withBody('/b', 'object({ a: z.string() })'),
+      'things/api/c.ts': withBody('/c', 'object({ c: z.string() })'),
+    }),
+  )
+  expect(faults).toEqual([
+    {
+      file: 'operations/things/api/c.ts',
+      wrong: expect.stringContaining('two different schemas are named Thing'),
+      remedy: expect.any(String),
+    },
+  ])
+})
+
+describe('each fault bites', () => {
+  test.each<[string, string, RegExp]>([
+    ['no default export', 'export const a = 1', /has no default export → write `export default operation/],
+    ['something else', "export default { kind: 'other' }", /its default export is no operation/],
+    ['a broken import', "import './nowhere.ts'", /cannot be loaded/],
+    ['one that throws nothing much', 'throw null', /cannot be loaded \(null\)/],
+    [
+      'an unknown scope',
+      operationFile({ scopes: "['platform:fly']" }),
+      /scope platform:fly is unknown → one of/,
+    ],
+    ['no scopes', operationFile({ scopes: '' }), /has no scopes/],
+    [
+      'an extra scope alone',
+      operationFile({ scopes: "['messages:send']", readOnly: 'false' }),
+      /messages:send stands without platform:write → add platform:write/,
+    ],
+    [
+      'readOnly with write',
+      operationFile({ scopes: "['platform:write']" }),
+      /is readOnly and asks for platform:write/,
+    ],
+    ['a write with read', operationFile({ readOnly: 'false' }), /writes and does not ask for platform:write/],
+    ['no readOnly', operationFile({ readOnly: '' }), /does not say readOnly/],
+    ['no answer', operationFile({ answer: '' }), /has no answer/],
+    ['an answer without schema', operationFile({ answer: '{ status: 200 }' }), /its answer has no schema/],
+    ['a body with 204', operationFile({ answer: '{ status: 204, body: object({}) }' }), /204 has no body/],
+    ['another status', operationFile({ answer: '{ status: 418, body: object({}) }' }), /answers 418/],
+    ['a bad method', operationFile({ method: "'FETCH'" }), /method FETCH is none/],
+    ['a bad path', operationFile({ path: "'/Things/'" }), /not of the form/],
+    ['no description', operationFile({ description: "''" }), /has no description/],
+    ['no handler', operationFile({ handler: '' }), /has no handler/],
+    ['an unknown role', operationFile({ minimumRole: "'king'" }), /minimumRole king is unknown/],
+    [
+      'loose input',
+      operationFile({ input: '{ query: z.object({ a: z.string() }) }' }),
+      /query lets unknown fields pass/,
+    ],
+    [
+      'loose input deep inside',
+      operationFile({ input: '{ query: object({ a: z.array(z.object({})).max(3) }) }' }),
+      /query\.a lets unknown fields pass/,
+    ],
+    [
+      'a date',
+      operationFile({ input: '{ query: object({ a: z.date() }) }' }),
+      /query\.a \(ZodDate\) cannot be published/,
+    ],
+    [
+      'a coercion',
+      operationFile({ input: '{ query: object({ a: z.coerce.boolean() }) }' }),
+      /query\.a \(coerce\) cannot be published/,
+    ],
+    [
+      'a transform',
+      operationFile({ input: '{ query: object({ a: z.string().transform(Number) }) }' }),
+      /query\.a \(a transform\) cannot be published/,
+    ],
+    [
+      'a list without a bound',
+      operationFile({ input: '{ query: object({ a: z.array(z.string()) }) }' }),
+      /query\.a is a list without a bound/,
+    ],
+    [
+      'anything without a word',
+      operationFile({ input: '{ query: object({ a: z.array(z.any()).max(3) }) }' }),
+      /query\.a may be anything → write its shape, or \.describe\(\) why/,
+    ],
+    [
+      'anything below what is described',
+      operationFile({
+        answer: "{ status: 200, body: object({ a: object({ b: z.unknown() }).describe('A') }) }",
+      }),
+      /answer\.a\.b may be anything/,
+    ],
+    ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
+  ])('%s', async (_name, text, expected) => {
+    const { faults } = await readRegistry(tree({ 'things/api/list-things.ts': text }))
+    expect(faults.map((fault) => `${fault.wrong} → ${fault.remedy}`).join('\n')).toMatch(expected)
+    expect(faults[0]!.file).toBe('operations/things/api/list-things.ts')
+  })
+
+  test('two operations of one method and shape, in whatever files', async () => {
+    const { faults } = await readRegistry(
+      tree({
+        'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
+        'things/deep/api/b.ts': operationFile({ path: "'/things/:thingId'" }),
+      }),
+    )
+    expect(faults).toHaveLength(1)
+    expect(faults[0]!.wrong).toContain('answers the same requests as')
+  })
+
+  const jobFile = (name: string, safeTwice = 'it is') => `import { job } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
+import { z } from '#runtime/schema'
+export default job(handle('${name}', z.object({})), { description: 'x', retry: { limit: 1, backoffSeconds: 1 },
+  timeoutSeconds: 1, safeTwice: '${safeTwice}', async run() {} })`
+
+  test('a job without a reason for safety, and two of one handle', async () => {
+    const { faults } = await readRegistry(
+      tree({
+        'things/jobs/a.ts': jobFile('a', ''),
+        'more/section.ts': sectionFile,
+        'more/jobs/a.ts': jobFile('a'),
+      }),
+    )
+    expect(faults.map((fault) => fault.wrong).join()).toMatch(/safe to run twice/)
+    expect(faults.map((fault) => fault.wrong).join()).toMatch(/takes the handle a, as .* does/)
+    expect(faults).toHaveLength(2)
+  })
+
+  test('a job that takes the name of what the clock runs for another', async () => {
+    const every = 'every: { seconds: 60, stores: () => null }, retry'
+    const { faults } = await readRegistry(
+      tree({
+        'things/jobs/a.ts': jobFile('a').replace('retry', every),
+        'things/jobs/a-all.ts': jobFile('a-all'),
+      }),
+    )
+    expect(faults.filter((each) => each.file.includes('/jobs/')).map((each) => each.wrong)).toEqual([
+      'takes the handle a-all, as operations/things/jobs/a-all.ts does',
+    ])
+  })
+
+  test('a job whose file and handle have two names', async () => {
+    const { faults } = await readRegistry(tree({ 'things/jobs/a.ts': jobFile('b') }))
+    expect(faults).toEqual([
+      {
+        file: 'operations/things/jobs/a.ts',
+        wrong: 'takes the handle b',
+        remedy: "name the file b.ts, or take the handle a: jobs lie queued under the handle's name",
+      },
+    ])
+  })
+
+  test('a file without a section', async () => {
+    const path = tree({})
+    mkdirSync(join(path, 'lost/api'), { recursive: true })
+    writeFileSync(join(path, 'lost/api/list-things.ts'), operationFile())
+    expect((await readRegistry(path)).faults[0]!.wrong).toContain('has no section.ts')
+  })
+})
+
+test('all faults of all files are thrown at once', async () => {
+  const path = tree({
+    'things/api/a.ts': operationFile({ scopes: "['nothing']", description: "''" }),
+    'things/api/b.ts': 'export const b = 1',
+  })
+  const error = await loadRegistry(path).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(RegistryError)
+  expect((error as RegistryError).message.split('\n').length).toBeGreaterThanOrEqual(3)
+})
+
+test('static segments win over parameters, whatever the order of the files', async () => {
+  const { registry } = await readRegistry(
+    tree({
+      'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
+      'things/api/b.ts': operationFile({ path: "'/things/special'" }),
+      'things/api/c.ts': operationFile({ path: "'/:any/special'" }),
+      'things/api/d.ts': operationFile({ path: "'/things/:id/parts'" }),
+    }),
+  )
+  const paths = registry.routes.map((route) => route.spec.path)
+  expect(paths.indexOf('/things/special')).toBeLessThan(paths.indexOf('/things/:id'))
+  expect(paths.indexOf('/things/:id')).toBeLessThan(paths.indexOf('/:any/special'))
+})
+
+test.each([
+  ['DELETE', '/stores/team/members/:userId', 'delete_stores_team_members_by_userId'],
+  ['GET', '/openapi.json', 'get_openapi_json'],
+  ['POST', '/campaigns/:id/messages/:messageId/retry', 'post_campaigns_by_id_messages_by_messageId_retry'],
+])('%s %s is %s', (method, path, id) => {
+  expect(operationId(method, path)).toBe(id)
+})

@@ -1,0 +1,254 @@
+/** Each kind of change of a schema, in both directions: what breaks callers, and what is only written otherwise. */
+import { expect, test } from 'vitest'
+import type { JsonSchema } from '#runtime/documents/publish'
+import { changesOf } from '#scripts/contract/changes'
+import { contractWith, field, named } from './gadgets.ts'
+
+/** From the first to the second the one breaks, from the second to the first the other: each kind in both directions. */
+const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, answered: string][] = [
+  ['null', { type: ['string', 'null'] }, { type: 'string' }, 'may no longer be null', 'may be null now'],
+  ['a type', { type: 'number' }, { type: 'integer' }, 'may no longer be number', 'may be number now'],
+  ['anything', {}, { type: 'string' }, 'may no longer be anything', 'may be anything now'],
+  [
+    'a value',
+    { type: 'string', enum: ['a', 'b'] },
+    { type: 'string', enum: ['a'] },
+    'may no longer be "b"',
+    'may be "b" now',
+  ],
+  ['values', { type: 'string' }, { type: 'string', const: 'a' }, 'may no longer be any', 'may be any now'],
+  ...[
+    ['maxLength', 9, 5],
+    ['maximum', 9, 5],
+    ['maxItems', 9, 5],
+    ['maxProperties', 9, 5],
+    ['exclusiveMaximum', 9, 5],
+    ['minLength', 1, 2],
+    ['minimum', 1, 2],
+    ['minItems', 1, 2],
+    ['minProperties', 1, 2],
+    ['exclusiveMinimum', 1, 2],
+  ].flatMap(([key, wide, narrow]): typeof kinds => {
+    const of = {
+      type: `${key}`.endsWith('Items') ? 'array' : `${key}`.endsWith('Properties') ? 'object' : 'number',
+    }
+    const type = `${key}`.endsWith('Length') ? { type: 'string' } : of
+    const told = (from: unknown, to: unknown): [string, string] => [
+      `is bounded more narrowly: ${key} ${from} → ${to}`,
+      `goes beyond its bound: ${key} ${to} → ${from}`,
+    ]
+    return [
+      [`${key}`, { ...type, [key!]: wide }, { ...type, [key!]: narrow }, ...told(wide, narrow)],
+      [`no ${key}`, type, { ...type, [key!]: narrow }, ...told('none', narrow)],
+    ]
+  }),
+  ...['pattern', 'format', 'contentEncoding'].map((key): (typeof kinds)[number] => [
+    key,
+    { type: 'string' },
+    { type: 'string', [key]: 'x, y' },
+    `must have another form: ${key} none → x, y`,
+    `has another form: ${key} x, y → none`,
+  ]),
+  ...[
+    ['none', 0.01],
+    [0.01, 0.29],
+    [0.1, 0.3],
+  ].map(([wide, narrow]): (typeof kinds)[number] => [
+    `multiples of ${wide} and of ${narrow}`,
+    { type: 'number', ...(wide === 'none' ? {} : { multipleOf: wide }) },
+    { type: 'number', multipleOf: narrow },
+    `must have another form: multipleOf ${wide} → ${narrow}`,
+    `has another form: multipleOf ${narrow} → ${wide}`,
+  ]),
+  [
+    'cents and whole numbers',
+    { type: 'number', multipleOf: 0.01 },
+    { type: 'integer' },
+    'may no longer be number',
+    'may be number now',
+  ],
+  [
+    'unlike items',
+    { type: 'array', items: field, uniqueItems: false },
+    { type: 'array', items: field, uniqueItems: true },
+    'must have another form: uniqueItems false → true',
+    'has another form: uniqueItems true → false',
+  ],
+  [
+    'a bound that is in',
+    { type: 'number', minimum: 1 },
+    { type: 'number', exclusiveMinimum: 1 },
+    'is bounded more narrowly: exclusiveMinimum 1 (minimum) → 1',
+    'goes beyond its bound: exclusiveMinimum 1 → 1 (minimum)',
+  ],
+  [
+    'a bound that is out of another',
+    { type: 'integer', exclusiveMaximum: 10 },
+    { type: 'integer', maximum: 8 },
+    'is bounded more narrowly: maximum 10 (exclusiveMaximum) → 8',
+    'goes beyond its bound: maximum 8 → 10 (exclusiveMaximum)',
+  ],
+  [
+    'half of yes and no',
+    { type: 'boolean' },
+    { type: 'boolean', enum: [true] },
+    'may no longer be false',
+    'may be false now',
+  ],
+  [
+    'null among the values',
+    { type: ['string', 'null'], enum: ['a', null] },
+    { type: ['string', 'null'], enum: ['a'] },
+    'may no longer be null',
+    'may be null now',
+  ],
+  [
+    'a value of a choice',
+    { anyOf: [{ const: 'a' }, { const: 1 }, { type: 'boolean' }] },
+    { anyOf: [{ const: 'a' }, { type: 'boolean' }] },
+    'may no longer be integer',
+    'may be integer now',
+  ],
+  [
+    'a choice',
+    { anyOf: [named('Round'), { type: 'null' }] },
+    named('Round'),
+    'may no longer be null',
+    'may be null now',
+  ],
+  [
+    'other fields',
+    { type: 'object', additionalProperties: {} },
+    { type: 'object', additionalProperties: false },
+    'takes no other fields any more',
+    'may have other fields now',
+  ],
+  [
+    'what other fields are',
+    { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+    { type: 'object', additionalProperties: { type: 'string' } },
+    '.* may no longer be null',
+    '.* may be null now',
+  ],
+  [
+    'their names',
+    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a', 'b'] } },
+    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a'] } },
+    '.* may no longer be "b"',
+    '.* may be "b" now',
+  ],
+  [
+    'what a list holds',
+    { type: 'array', items: { type: ['string', 'null'] } },
+    { type: 'array', items: { type: 'string' } },
+    '[] may no longer be null',
+    '[] may be null now',
+  ],
+  [
+    'a place of a tuple',
+    { type: 'array', prefixItems: [field, { type: ['string', 'null'] }], items: false },
+    { type: 'array', prefixItems: [field, { type: 'string' }], items: false },
+    '[1] may no longer be null',
+    '[1] may be null now',
+  ],
+  [
+    'what comes after the places of a tuple',
+    { type: 'array', prefixItems: [field], items: {}, maxItems: 3 },
+    { type: 'array', prefixItems: [field], items: field, maxItems: 3 },
+    '[] may no longer be anything',
+    '[] may be anything now',
+  ],
+  [
+    'a name that is always among the others',
+    { type: 'object', additionalProperties: field },
+    { type: 'object', properties: { a: field }, required: ['a'], additionalProperties: field },
+    '.a is required now',
+    '.a may be left out now',
+  ],
+  [
+    'a list that becomes a pair',
+    { type: 'array', items: field, minItems: 1, maxItems: 2 },
+    { type: 'array', prefixItems: [field, field], items: false, minItems: 2, maxItems: 2 },
+    'is bounded more narrowly: minItems 1 → 2',
+    'goes beyond its bound: minItems 2 → 1',
+  ],
+  [
+    'names of others that become fields',
+    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a', 'b'] } },
+    {
+      type: 'object',
+      properties: { a: { type: 'string', maxLength: 5 } },
+      additionalProperties: field,
+      propertyNames: { enum: ['a', 'b'] },
+    },
+    '.a is bounded more narrowly: maxLength 20 → 5',
+    '.a goes beyond its bound: maxLength 5 → 20',
+  ],
+  [
+    'a field that is always there',
+    { type: 'object', properties: { a: field }, additionalProperties: false },
+    { type: 'object', properties: { a: field }, required: ['a'], additionalProperties: false },
+    '.a is required now',
+    '.a may be left out now',
+  ],
+]
+
+const told = (schema: string, each: string): string =>
+  `${schema}.of${each.startsWith('.') || each.startsWith('[') ? '' : ' '}${each}`
+
+test.each(kinds)('%s', (_name, wide, narrow, sent, answered) => {
+  const less = changesOf(contractWith(wide, field), contractWith(narrow, field))
+  expect(less.breaking).toEqual([told('GadgetInput', sent)])
+  const more = changesOf(contractWith(field, narrow), contractWith(field, wide))
+  expect(more.breaking).toEqual([told('Gadget', answered)])
+  expect(changesOf(contractWith(narrow, field), contractWith(wide, field)).breaking).toEqual([])
+  expect(changesOf(contractWith(field, wide), contractWith(field, narrow)).breaking).toEqual([])
+})
+
+/** Written otherwise, and the same. */
+const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
+  ['a constant', { type: 'string', const: 'a' }, { enum: ['a'] }],
+  ['the order of values', { type: 'string', enum: ['a', 'b'] }, { type: 'string', enum: ['b', 'a'] }],
+  [
+    'constants of a choice',
+    { anyOf: [{ const: 'a' }, { const: 'b' }] },
+    { type: 'string', enum: ['a', 'b'] },
+  ],
+  ['objects as values', { enum: [{ a: 1, b: [2] }, null] }, { enum: [{ b: [2], a: 1 }, null] }],
+  [
+    'null',
+    { type: ['string', 'null'], maxLength: 5 },
+    { anyOf: [{ const: null }, { type: 'string', maxLength: 5 }] },
+  ],
+  ['values of either type', { type: ['string', 'null'], enum: ['a'] }, { type: 'string', enum: ['a'] }],
+  ['yes and no', { type: 'boolean' }, { type: 'boolean', enum: [false, true] }],
+  ['yes or no', { type: 'boolean' }, { anyOf: [{ const: true }, { const: false }] }],
+  ['a least whole number', { type: 'integer', minimum: 1 }, { type: 'integer', exclusiveMinimum: 0 }],
+  ['a largest whole number', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 10 }],
+  ['between whole numbers', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 9.5 }],
+  ['whole numbers', { type: 'integer', minimum: 1 }, { type: 'number', multipleOf: 1, minimum: 1 }],
+  ['bounds of nothing', { type: 'string' }, { type: 'string', minLength: 0 }],
+  [
+    'the order of fields',
+    { type: 'object', properties: { a: field, b: field }, required: ['a', 'b'] },
+    { type: 'object', properties: { b: field, a: field }, required: ['b', 'a'], additionalProperties: true },
+  ],
+  [
+    'the schema of a name',
+    named('Round'),
+    { type: 'object', properties: { is: { const: 'round' }, size: field } },
+  ],
+  [
+    'another name',
+    { anyOf: [named('Round'), named('Square')] },
+    { anyOf: [named('Square'), named('Circle')] },
+  ],
+  ['a schema that holds itself', named('Tree'), { anyOf: [named('Tree')] }],
+  ['what only tells readers', field, { ...field, title: 'Of', deprecated: true }],
+]
+
+test.each(same)('the same: %s', (_name, one, other) => {
+  const nothing = { breaking: [], added: [] }
+  expect(changesOf(contractWith(one, one), contractWith(other, other))).toEqual(nothing)
+  expect(changesOf(contractWith(other, other), contractWith(one, one))).toEqual(nothing)
+})
