@@ -12,6 +12,7 @@ import { auroraAutomations, automationRow, versionRows } from './automation-defi
 import type { PlannedMessage, PlannedRun } from './automation-plan.ts'
 import { type Arrival, type AutomationRows, rowsOfRuns, totalOf } from './automation-rows.ts'
 import { type OpenCart, planRuns } from './automation-runs.ts'
+import { auroraTemplates } from './messaging.ts'
 import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
@@ -29,13 +30,11 @@ const capped = 12
  * Eight automations and 1,600 messages of theirs, 110 of which brought an order; 45 carts. After the opt-outs.
  * `templateIds`: by name.
  */
-export async function seedAuroraAutomations(
-  ctx: Context,
-  store: DemoStore,
-  shop: DemoShop,
-  templateIds: ReadonlyMap<string, number>,
-): Promise<void> {
+export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
   const { timeline } = store
+  const templateIds = new Map(
+    auroraTemplates.map(({ name }) => [name, Number(store.names.get(`template:${name}`))]),
+  )
   const { locale } = ctx.store
   const automations = auroraAutomations(store, locale, templateIds)
   const stopped = await ctx.db.selectFrom('opt_outs').select(['phone', 'created_at']).orderBy('id').execute()

@@ -2,34 +2,28 @@
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { rebuildDays } from '#operations/store/door'
+import { refreshCatalog } from '#operations/storefront/catalog/refresh'
+import { publication } from '#operations/storefront/door'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import { noProgress, type Progress } from '#scripts/cli/progress'
-import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
-import { seedAuroraBars } from './bars.ts'
-import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
-import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
+import { seedAuroraCampaigns, seedBorealisOptOut } from './campaigns.ts'
+import { seedData } from './data.ts'
 import { seedAuroraExchanges, seedBorealisExchanges } from './exchanges.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
-import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { type Begun, markerName, readMarker } from './marker.ts'
-import { seedAuroraMedia, seedBorealisMedia } from './media.ts'
+import { seedMedia } from './media.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
-import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
-import { seedBorealisOptOut } from './opt-outs.ts'
 import type { Customer } from './order-plan.ts'
-import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
-import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
-import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
+import { publishDiscounts } from './promotions.ts'
 import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
 import { type DemoShop, seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
-import { seedAuroraSingles } from './singles.ts'
-import { seedSnapshots } from './snapshots.ts'
+import { seedShown } from './shown.ts'
 import { seedAuroraStock, seedBorealisStock } from './stock.ts'
 import {
   auroraPeople,
@@ -39,6 +33,14 @@ import {
   seedAurora,
   seedBorealis,
 } from './store.ts'
+import {
+  seedAuroraSubmissions,
+  seedAuroraSubscribers,
+  seedBorealisSubmission,
+  seedBorealisSubscribers,
+  showLoader,
+} from './subscribers.ts'
+import { readNotifications, seedBindings, seedSingles } from './team.ts'
 import { seedAuroraWishlist, seedBorealisWishlist } from './wishlist.ts'
 
 export interface DemoKey {
@@ -170,63 +172,61 @@ function stepsOf(progress: Progress): Step {
 
 async function seedStores(services: Services, at: Date, step: Step): Promise<void> {
   const { database, clock } = services
+  const { root } = database
   step('stores')
   const aurora = await seedAurora(services, at)
   const borealis = await seedBorealis(services, at)
   const ofAurora = await contextOf(services, aurora)
   const ofBorealis = await contextOf(services, borealis)
-  await seedAuroraMedia(ofAurora, aurora)
-  await seedBorealisMedia(ofBorealis, borealis)
-  const templateIds = await seedAuroraMessaging(ofAurora, aurora)
+  await seedMedia(ofAurora, aurora)
+  await seedMedia(ofBorealis, borealis)
+  await seedAuroraMessaging(ofAurora, aurora)
   await seedBorealisMessaging(ofBorealis, borealis)
   step('shops')
-  const shops = await database.root.transaction().execute(async (db) => {
+  const shops = await root.transaction().execute(async (db) => {
     const auroraShop = await seedAuroraShop(db, clock, aurora)
-    await seedAuroraButton(db, aurora)
-    await seedAuroraBindings(db, aurora)
-    await seedAuroraSingles(db, aurora, auroraShop.customers, templateIds)
     const subscribers = await seedAuroraSubscribers(db, aurora, auroraShop)
     const lists = await seedAuroraLists(db, aurora, auroraShop.groups, subscribers)
-    await seedAuroraPopup(db, aurora, subscribers, lists.vip)
-    await seedAuroraCampaigns(db, aurora, auroraShop, lists, templateIds)
-    await seedAuroraNotifications(db, aurora)
+    await seedAuroraSubmissions(db, aurora, lists.vip)
+    await seedAuroraCampaigns(db, aurora, auroraShop, lists)
+    await seedData(db, aurora)
+    await readNotifications(db, aurora)
+    await seedBindings(db, aurora)
+    await seedSingles(db, aurora, auroraShop.customers)
+    await seedShown(db, aurora)
 
     const borealisShop = await seedBorealisShop(db, clock, borealis)
     await seedBorealisSubscribers(db, borealis, borealisShop)
-    await seedBorealisForm(db, borealis)
-    const known = sharedCustomer(auroraShop)
-    const list = await seedBorealisList(db, borealis, known, borealisShop.customers)
+    await seedBorealisSubmission(db, borealis)
+    await seedBorealisList(db, borealis, sharedCustomer(auroraShop), borealisShop.customers)
     await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
-    await seedBorealisCampaign(db, borealis, list)
-    await seedBorealisNotifications(db, borealis)
+    await seedData(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
   step('automations')
-  await seedSnapshots(ofAurora)
-  await seedSnapshots(ofBorealis)
-  await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
+  for (const ctx of [ofAurora, ofBorealis]) {
+    // The mirror of the catalog and the storefront's loader, read from the sandbox's shop as a store's are.
+    await refreshCatalog(ctx)
+    await publication.install(ctx)
+  }
+  await seedAuroraAutomations(ofAurora, aurora, shops.aurora)
   const known = sharedCustomer(shops.aurora)
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   step('widgets')
-  await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
-  await seedBorealisStock(ofBorealis, borealis)
-  await seedAuroraBars(database.root, aurora)
-  await seedAuroraPromotions(ofAurora, aurora)
-  await seedBorealisPromotions(ofBorealis, borealis)
-  await seedAuroraProductPage(database.root, aurora)
-  await seedBorealisProductPage(database.root, borealis)
-  await seedAuroraLooks(ofAurora, aurora)
-  await seedBorealisLooks(ofBorealis, borealis)
-  await seedAuroraWishlist(ofAurora, aurora, shops.aurora)
-  await seedBorealisWishlist(ofBorealis, borealis)
+  await seedAuroraStock(root, aurora, shops.aurora)
+  await seedBorealisStock(root, borealis)
+  await publishDiscounts(ofAurora)
+  await publishDiscounts(ofBorealis)
+  await seedAuroraWishlist(root, aurora, shops.aurora)
+  await seedBorealisWishlist(root, borealis)
   step('inbox')
-  await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
+  await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers)
   await seedBorealisInbox(ofBorealis, borealis, known)
   step('exchanges')
   await seedAuroraExchanges(ofAurora, aurora, shops.aurora)
   await seedBorealisExchanges(ofBorealis, borealis, shops.borealis)
   step('reviews')
-  await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
+  await seedAuroraReviews(ofAurora, aurora, shops.aurora)
   await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, {
     automation: 110,
@@ -235,16 +235,16 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
     'stock-notification': 6,
   })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
-  await seedLoader(ofAurora, aurora)
+  await showLoader(ofAurora, aurora)
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
   step('sums')
-  for (const { id } of [aurora, borealis]) await countUsage(database.root, id)
+  for (const { id } of [aurora, borealis]) await countUsage(root, id)
   // Most rows were written in bulk, past the sums that follow each.
   for (const ctx of [ofAurora, ofBorealis]) await rebuildDays(ctx)
-  await analyzeTables(database.root)
+  await analyzeTables(root)
   const done: Begun = { at: at.toISOString(), isComplete: true }
-  await database.root
+  await root
     .updateTable('server_settings')
     .set({ value: JSON.stringify(done) })
     .where('name', '=', markerName)

@@ -2,12 +2,12 @@
 import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import type { Subscriber } from './capture.ts'
 import { type Customer, type CustomerGroups, listBuiltDaysAgo, listSyncedDaysAgo } from './order-plan.ts'
 import { brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoStore } from './store.ts'
+import type { Subscriber } from './subscribers.ts'
 import { minuteMs } from './timeline.ts'
 
 export type Contact = SeedRow<'list_contacts'>
@@ -194,6 +194,7 @@ async function saveList(db: RootDatabase, store: DemoStore, list: NewList): Prom
     store.id,
     imports.map((each) => importRow(id, store.people.marco ?? null, each)),
   )
+  store.names.set(`list:${name}`, id)
   return { id, name, contacts }
 }
 

@@ -10,18 +10,19 @@ export interface Customer extends Person {
 }
 
 export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
-/** What an order will be attributed to; campaigns by the name of their moment. */
-export type OrderSource =
-  | 'spring'
-  | 'fair'
-  | 'winter'
-  | 'newsletter'
-  /** The first message about a cart, the second one with its coupon, two others. */
-  | 'cart'
-  | 'cart-coupon'
-  | 'win-back'
-  | 'post-purchase'
-  | 'stock'
+/** What an order will be attributed to: campaigns, the popup, the first and the second message about a cart, and others. */
+export const orderSources = [
+  'spring',
+  'fair',
+  'winter',
+  'newsletter',
+  'cart',
+  'cart-coupon',
+  'win-back',
+  'post-purchase',
+  'stock',
+] as const
+export type OrderSource = (typeof orderSources)[number]
 
 export interface PlannedOrder {
   placedAt: Date

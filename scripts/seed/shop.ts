@@ -9,7 +9,7 @@ import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommer
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { phoneKey } from '#runtime/values/phone'
 import { chooseForAutomations } from './automation-orders.ts'
-import { auroraCatalog, borealisCatalog, type Catalog } from './catalog.ts'
+import { type Catalog, catalogOf } from './catalog.ts'
 import {
   type Customer,
   type CustomerGroups,
@@ -50,7 +50,7 @@ export async function seedAuroraShop(
 /** What lies where depends on the moment; `random` has yet to fill the orders. */
 export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 'pictures'>) {
   const random = new Random('aurora shop')
-  const catalog = auroraCatalog(timeline, random, pictures)
+  const catalog = catalogOf('aurora-supply', timeline, random, pictures)
   const customers = makeCustomers(300, random, brazilian)
   const groups = groupsOf(customers, random)
   return {
@@ -65,7 +65,7 @@ export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 
 /** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */
 export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: DemoStore): Promise<DemoShop> {
   const random = new Random('borealis shop')
-  const catalog = borealisCatalog(store.timeline, random, store.pictures)
+  const catalog = catalogOf('borealis-goods', store.timeline, random, store.pictures)
   const customers = makeCustomers(10, random, american)
   const plans = [...customers, ...customers.slice(8)].map(
     (customer, index): PlannedOrder => ({

@@ -12,6 +12,7 @@ import type { Settings } from '#runtime/server/settings'
 import { namedId, sha256 } from '#runtime/values/ids'
 import { createStore } from '#scripts/admin/create-store'
 import { demoCard, type PaidTerms, seedPayments } from './billing.ts'
+import type { StoredFile } from './media.ts'
 import { insertRows } from './rows.ts'
 import { dayMs, Timeline } from './timeline.ts'
 
@@ -27,8 +28,10 @@ export interface DemoStore {
   people: Record<string, string>
   /** Where its platform keeps the pictures of what it sells. */
   pictures: string
-  /** What its people uploaded: addresses by name. */
-  media: Map<string, string>
+  /** Ids and addresses by what the data calls them, as `template:cart_coupon`. */
+  names: Map<string, string | number>
+  /** What its people uploaded, by name. */
+  files: Map<string, StoredFile>
 }
 
 interface Member {
@@ -203,7 +206,8 @@ async function makeStore(
     timeline,
     people,
     pictures,
-    media: new Map(),
+    names: new Map(Object.entries(people).map(([key, userId]) => [`person:${key}`, userId])),
+    files: new Map(),
   }
 }
 
