@@ -1,6 +1,6 @@
 /** Which orders came from a message of an automation: 70 from abandoned carts, 40 from other messages. */
 import type { CustomerGroups, OrderSource, OrderState, PlannedOrder } from './order-plan.ts'
-import { Random } from './random.ts'
+import { codeOf, Random } from './random.ts'
 import { dayMs, hourMs, type Timeline } from './timeline.ts'
 
 /** For so long after a message an order is attributed to it. */
@@ -163,9 +163,3 @@ function giveSources(
   give(carts - withCoupon, 'cart', free())
   for (const order of chosen) if (order.source === 'cart-coupon') order.coupon = codeOf('BACK', random)
 }
-
-const letters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
-
-/** `BACK-K7QM4T`, the same for the same name of `random`. */
-export const codeOf = (prefix: string, random: Random): string =>
-  `${prefix}-${Array.from({ length: 6 }, () => random.pick(letters)).join('')}`

@@ -1,6 +1,9 @@
 /** Rows of the demo that are plain data: `data/<slug>.json` has them by table. */
 import type { RootDatabase } from '#db/database'
 import type { TenantTables } from '#db/tables'
+import { defaultDefinition } from '#operations/automations/definitions/definition'
+import { kinds } from '#operations/automations/kinds'
+import type { AutomationType } from '#operations/automations/types'
 import { defaultActions } from '#operations/bars/actions/schema'
 import { defaultAlert } from '#operations/bars/alerts/schema'
 import { alertTypes } from '#operations/bars/alerts/types'
@@ -68,7 +71,8 @@ export async function seedData(db: RootDatabase, store: DemoStore): Promise<void
 
 /**
  * With what its texts stand for: `@3.5` an instant, days ago; `#look 1 @52` an id, made so many days ago; `today+3` a
- * local day; `local:-3 10` ten o'clock on the day in three days; `media:logo`, `template:welcome_back`, `list:VIP` and `person:olivia` what the store knows by that name.
+ * local day; `local:-3 10` ten o'clock on the day in three days; `pictures:sun-4.svg` a picture
+ * of the platform's; `media:logo`, `template:welcome_back`, `list:VIP` and `person:olivia` what the store knows by that name.
  */
 export function resolved(store: DemoStore, value: unknown): unknown {
   if (typeof value === 'string') return textOf(store, value)
@@ -77,6 +81,11 @@ export function resolved(store: DemoStore, value: unknown): unknown {
   const { $like: like, ...own } = value as Fields
   const fields = Object.fromEntries(Object.entries(own).map(([name, each]) => [name, resolved(store, each)]))
   if (typeof like !== 'string') return fields
+  const [field, automation] = like.split(' ')
+  if (automation && automation in kinds && field !== 'alert') {
+    const defaults = defaultDefinition(automation as AutomationType, store.locale)
+    return merged({ ...(defaults[field as 'message'] as object) }, fields)
+  }
   const type = / design$/.test(like) && (like.slice(0, -7) as BlockType)
   return type ? blockDesigns[type].parse(fields) : merged(bases[like]!, fields)
 }
@@ -89,6 +98,7 @@ function textOf(store: DemoStore, text: string): unknown {
   if (id) return namedId(`${slug} ${id[1]}`, timeline.ago(Number(id[2])).getTime())
   const day = /^today\+(\d+)(.*)$/.exec(text)
   if (day) return `${timeline.localDay(timeline.localTime(-Number(day[1]), 12))}${day[2]}`
+  if (text.startsWith('pictures:')) return `${store.pictures}/${text.slice(9)}`
   const local = /^local:(-?\d+) ([\d.]+)$/.exec(text)
   if (local) return timeline.localTime(Number(local[1]), Number(local[2]))
   if (!/^(media|template|list|person):/.test(text)) return text

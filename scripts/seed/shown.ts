@@ -109,7 +109,9 @@ function eventRows(timeline: Timeline): Event[] {
     const once = `${row.visitor_id} ${row.resource_id} ${row.slot}`
     if (row.slot !== null && shown.has(once)) continue
     shown.add(once)
-    rows.push({ ...row, id: namedId(`aurora storefront event ${number}`, at.getTime()) })
+    // Four of them at the same product.
+    const product = number < 4 ? { product_id: '1001' } : {}
+    rows.push({ ...row, ...product, id: namedId(`aurora storefront event ${number}`, at.getTime()) })
   }
   return rows
 }

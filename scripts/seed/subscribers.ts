@@ -9,9 +9,8 @@ import { phoneKey } from '#runtime/values/phone'
 import rows from './data/aurora-supply.json' with { type: 'json' }
 import texts from './data/texts.json' with { type: 'json' }
 import type { DemoList } from './lists.ts'
-import { couponCode } from './order-plan.ts'
 import { american, brazilian, type Person } from './people.ts'
-import { Random } from './random.ts'
+import { codeOf, Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 import type { DemoStore } from './store.ts'
@@ -37,7 +36,7 @@ export async function seedAuroraSubscribers(
     const person = brazilian(random, 6101 + index)
     const phone = random.chance(0.75) ? person.phone : null
     const at = visitedAt(store, random)
-    const code = index % 8 === 0 ? couponCode(random) : null
+    const code = index % 8 === 0 ? codeOf('POP', random) : null
     const subscriber = subscriberOf(store, { ...person, phone }, at, code, random)
     if (index % 25 !== 1 || index > 130) return subscriber
     const leftAt = timeline.notAfterNow(new Date(at.getTime() + random.between(2, 20) * dayMs))
