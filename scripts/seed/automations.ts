@@ -1,23 +1,19 @@
 /** What the demo's automations have sent in 400 days, and the carts that were left. */
 import { cartRow } from '#operations/automations/carts/carts'
 import { addDays, localDay } from '#operations/automations/deciding/clock-times'
-import { reasonOf } from '#operations/automations/reasons'
 import type { AutomationMessage, AutomationType, Flow } from '#operations/automations/types'
 import { templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { putObjects } from '#runtime/ports/ecommerce/sandbox-rows'
-import { namedId } from '#runtime/values/ids'
-import { phoneKey } from '#runtime/values/phone'
 import type { PlannedMessage, PlannedRun } from './automation-plan.ts'
 import { type Arrival, type AutomationRows, type Given, rowsOfRuns, totalOf } from './automation-rows.ts'
 import { type OpenCart, planRuns } from './automation-runs.ts'
-import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 import type { DemoStore } from './store.ts'
-import { hourMs, minuteMs } from './timeline.ts'
+import { minuteMs } from './timeline.ts'
 
 /** 1,600 messages of eight automations, 110 of which brought an order; 45 carts. After the opt-outs. */
 export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
@@ -81,52 +77,6 @@ async function templatesOf(ctx: Context, { names }: DemoStore): Promise<Map<numb
     if (name.startsWith('template:')) found.set(Number(id), (await templates.get(ctx, Number(id)))!)
   }
   return found
-}
-
-/** Borealis's one is turned off: its three messages were long ago, one of them to a customer of Aurora. */
-export async function seedBorealisAutomation(
-  ctx: Context,
-  store: DemoStore,
-  people: readonly Customer[],
-): Promise<void> {
-  const { id: automation_id } = await ctx.db.selectFrom('automations').select('id').executeTakeFirstOrThrow()
-  const rows: AutomationRows = { runs: [], executions: [], steps: [], coupons: [] }
-  for (const [i, { name, phone, email }] of people.entries()) {
-    // Emptied before the message was due.
-    const at = store.timeline.localTime(60 - 9 * i, 15)
-    const entered_at = new Date(at.getTime() - hourMs)
-    const run_id = namedId(`automation run ${automation_id} ${i}`, entered_at.getTime())
-    const cart_id = `C10000${i}`
-    const whose = { automation_id, phone, phone_key: phoneKey(phone), created_at: entered_at, updated_at: at }
-    rows.runs.push({
-      ...whose,
-      id: run_id,
-      entry_key: `cart:${cart_id}`,
-      origin: 'event',
-      event: 'cart-abandoned',
-      entity_type: 'cart',
-      entity_id: cart_id,
-      occurred_at: entered_at,
-      cart_id,
-      email,
-      contact_name: name,
-      entered_at,
-      ended_at: at,
-    })
-    rows.executions.push({
-      ...whose,
-      id: namedId(`automation message ${run_id}`, entered_at.getTime()),
-      run_id,
-      sequence: 1,
-      status: 'skipped',
-      skip_reason: 'not-eligible',
-      failure_reason: reasonOf('not-eligible'),
-      scheduled_at: at,
-      ended_at: at,
-    })
-    rows.steps.push({ run_id, step_id: '', automation_id, type: 'message', entered_at, left_at: at })
-  }
-  await ctx.transaction((tx) => save(tx, store, rows))
 }
 
 /**

@@ -108,14 +108,6 @@ function optOutsOf({ store, shop, lists }: Desk): OptOut[] {
   ]
 }
 
-/** One, by hand. */
-export async function seedBorealisOptOut(db: RootDatabase, store: DemoStore, { phone }: { phone: string }) {
-  const at = store.timeline.ago(21)
-  const row = { phone, phone_key: phoneKey(phone), note: 'Asked at the counter', source: 'manual' }
-  const id = namedId(`opt-out ${store.slug} ${phone}`, at.getTime())
-  await insertRows(db, 'opt_outs', store.id, [{ id, ...row, created_at: at, updated_at: at }])
-}
-
 /** Its row, its messages, their ledger rows and touches. */
 async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
   const { db, store, lists, random } = desk

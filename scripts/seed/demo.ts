@@ -10,31 +10,24 @@ import { allScopes, type Scope } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import { noProgress, type Progress } from '#scripts/cli/progress'
 import { attributeShop, countUsage } from './attribution.ts'
-import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
-import { seedAuroraCampaigns, seedBorealisOptOut } from './campaigns.ts'
+import { seedAuroraAutomations } from './automations.ts'
+import { seedAuroraCampaigns } from './campaigns.ts'
 import { seedData } from './data.ts'
-import { seedAuroraExchanges, seedBorealisExchanges } from './exchanges.ts'
-import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
-import { seedAuroraLists, seedBorealisList } from './lists.ts'
+import { seedAuroraExchanges } from './exchanges.ts'
+import { seedAuroraInbox } from './inbox.ts'
+import { seedAuroraLists } from './lists.ts'
 import { type Begun, markerName, readMarker } from './marker.ts'
 import { seedMedia } from './media.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
-import type { Customer } from './order-plan.ts'
 import { publishDiscounts } from './promotions.ts'
-import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
-import { type DemoShop, seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
+import { seedAuroraReviews } from './reviews.ts'
+import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedShown } from './shown.ts'
-import { seedAuroraStock, seedBorealisStock } from './stock.ts'
+import { seedAuroraStock } from './stock.ts'
 import { auroraPeople, borealisPeople, type DemoStore, demoStores, seedStores } from './store.ts'
-import {
-  seedAuroraSubmissions,
-  seedAuroraSubscribers,
-  seedBorealisSubmission,
-  seedBorealisSubscribers,
-  showLoader,
-} from './subscribers.ts'
-import { readNotifications, seedBindings, seedSingles } from './team.ts'
-import { seedAuroraWishlist, seedBorealisWishlist } from './wishlist.ts'
+import { linkSubmissions, seedAuroraSubscribers, showLoader } from './subscribers.ts'
+import { readNotifications, recordSingles, seedBindings } from './team.ts'
+import { seedAuroraWishlist } from './wishlist.ts'
 
 export interface DemoKey {
   /** Slug. */
@@ -54,22 +47,14 @@ export interface Demo {
 
 type WantedKey = Omit<DemoKey, 'key'>
 
-const [olivia, marco, ada] = auroraPeople
-const [bruno] = borealisPeople
-const wanted = (store: string, person: typeof olivia, name: string, scopes: readonly Scope[]): WantedKey => ({
-  store,
-  member: person!.email,
-  role: person!.role,
-  name,
-  scopes,
+const demoKeys = [...auroraPeople, ...borealisPeople].flatMap(({ key, name, email, role }): WantedKey[] => {
+  const store = key === 'bruno' ? 'borealis-goods' : 'aurora-supply'
+  const wanted = { store, member: email, role }
+  const label = `Demo: ${name.split(' ')[0]}`
+  const all = { ...wanted, name: `${label}, all scopes`, scopes: allScopes }
+  const readOnly = { ...wanted, name: `${label}, read only`, scopes: ['platform:read'] as const }
+  return key === 'olivia' ? [all, readOnly] : [all]
 })
-const demoKeys: WantedKey[] = [
-  wanted('aurora-supply', olivia, 'Demo: Olivia, all scopes', allScopes),
-  wanted('aurora-supply', olivia, 'Demo: Olivia, read only', ['platform:read']),
-  wanted('aurora-supply', marco, 'Demo: Marco, all scopes', allScopes),
-  wanted('aurora-supply', ada, 'Demo: Ada, all scopes', allScopes),
-  wanted('borealis-goods', bruno, 'Demo: Bruno, all scopes', allScopes),
-]
 
 /**
  * Seeds what is not there yet, revokes the demo's keys and makes new ones: all five, or the owner's only. Once it is
@@ -185,19 +170,15 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
     const auroraShop = await seedAuroraShop(db, clock, aurora)
     const subscribers = await seedAuroraSubscribers(db, aurora, auroraShop)
     const lists = await seedAuroraLists(db, aurora, auroraShop.groups, subscribers)
-    await seedAuroraSubmissions(db, aurora, lists.vip)
     await seedAuroraCampaigns(db, aurora, auroraShop, lists)
     await seedData(db, aurora)
     await readNotifications(db, aurora)
     await seedBindings(db, aurora)
-    await seedSingles(db, aurora, auroraShop.customers)
+    await recordSingles(db, aurora)
+    await linkSubmissions(db, aurora, lists.vip)
     await seedShown(db, aurora)
 
     const borealisShop = await seedBorealisShop(db, clock, borealis)
-    await seedBorealisSubscribers(db, borealis, borealisShop)
-    await seedBorealisSubmission(db, borealis)
-    await seedBorealisList(db, borealis, sharedCustomer(auroraShop), borealisShop.customers)
-    await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
     await seedData(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
@@ -208,24 +189,17 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
     await publication.install(ctx)
   }
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora)
-  const known = sharedCustomer(shops.aurora)
-  await seedBorealisAutomation(ofBorealis, borealis, [known, ...shops.borealis.customers.slice(0, 2)])
   step('widgets')
   await seedAuroraStock(root, aurora, shops.aurora)
-  await seedBorealisStock(root, borealis)
   await publishDiscounts(ofAurora)
   await publishDiscounts(ofBorealis)
   await seedAuroraWishlist(root, aurora, shops.aurora)
-  await seedBorealisWishlist(root, borealis)
   step('inbox')
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers)
-  await seedBorealisInbox(ofBorealis, borealis, known)
   step('exchanges')
   await seedAuroraExchanges(ofAurora, aurora, shops.aurora)
-  await seedBorealisExchanges(ofBorealis, borealis, shops.borealis)
   step('reviews')
   await seedAuroraReviews(ofAurora, aurora, shops.aurora)
-  await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, {
     automation: 110,
     'messaging-campaign': 24,
@@ -258,12 +232,6 @@ async function analyzeTables(db: RootDatabase): Promise<void> {
     select tablename from pg_tables where schemaname = 'public'`.execute(db)
   const tables = rows.map(({ tablename }) => sql.id(tablename))
   await sql`analyze ${sql.join(tables)}`.execute(db)
-}
-
-/** Who is a customer of both stores: somebody who has ordered at the first. */
-function sharedCustomer({ customers, orders }: DemoShop): Customer {
-  const buyers = new Set(orders.map(({ customer }) => customer.phone))
-  return customers.find(({ phone }) => buyers.has(phone))!
 }
 
 async function contextOf(services: Services, store: DemoStore): Promise<Context> {

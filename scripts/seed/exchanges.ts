@@ -34,34 +34,6 @@ export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: 
   await seedRequests(ctx, store, planRequests(candidates, variants, store.timeline))
 }
 
-/** One return that waits. */
-export async function seedBorealisExchanges(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
-  const order = shop.orders.findLast(({ deliveredAt }) => deliveredAt !== null)!
-  const at = store.timeline.notAfterNow(new Date(Date.parse(order.deliveredAt!) + 2 * dayMs))
-  const requested = {
-    event: 'requested',
-    at,
-    to: 'requested',
-    by: 'customer',
-    tells: 'requested',
-    note: null,
-  } as const
-  await seedRequests(ctx, store, [
-    {
-      order,
-      type: 'return',
-      items: order.items.slice(0, 1).map((item) => ({ item, wanted: null })),
-      reason: 'changed-mind',
-      comment: null,
-      photos: 0,
-      outsideWindow: false,
-      returnMethod: 'customer-ships',
-      rejection: null,
-      steps: [requested],
-    },
-  ])
-}
-
 async function seedRequests(ctx: Context, store: DemoStore, plan: readonly PlannedRequest[]): Promise<void> {
   const { content } = await ctx.db.selectFrom('exchange_settings').select('content').executeTakeFirstOrThrow()
   const settings = content as ExchangeContent

@@ -14,7 +14,7 @@ import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import { auroraPeople, type DemoStore } from './store.ts'
-import { hourMs, minuteMs } from './timeline.ts'
+import { minuteMs } from './timeline.ts'
 
 type MessageRow = SeedRow<'inbox_messages'>
 
@@ -44,30 +44,6 @@ export async function seedAuroraInbox(
     }
     await showTiers(tx, contactIds.slice(20, 22))
   })
-}
-
-/** Two conversations, one with the phone of a demo contact of Aurora's; the inbox is off, its number gone. */
-export async function seedBorealisInbox(
-  ctx: Context,
-  store: DemoStore,
-  known: { name: string; phone: string },
-): Promise<void> {
-  const plans = [0, 1].map((i): PlannedConversation => {
-    const at = new Date(store.timeline.ago(40).getTime() + i * hourMs)
-    const text = 'Hi! Do you ship to Chicago?'
-    const messages = [{ direction: 'inbound', type: 'text', text, at, failure: null } as const]
-    return {
-      isOpen: true,
-      isPinned: false,
-      unread: 1,
-      isWaiting: true,
-      assignee: null,
-      messages: [...messages],
-    }
-  })
-  const writers = [known, { name: 'Grace Hayes', phone: '+19175550142' }]
-  const people = writers.map(({ name, phone }): Writer => ({ name, phone, earlier: null }))
-  await ctx.transaction((tx) => saveConversations(tx, store, plans, people))
 }
 
 const idOf = (

@@ -128,23 +128,6 @@ function popupOf(subscribers: Subscriber[]): NewList {
   }
 }
 
-/** Three by hand, one with the phone of somebody whom Aurora knows. */
-export async function seedBorealisList(
-  db: RootDatabase,
-  store: DemoStore,
-  shared: Pick<Person, 'name' | 'phone'>,
-  customers: Person[],
-): Promise<void> {
-  const people = [...customers.slice(0, 2), { ...shared, email: null }]
-  const contacts = people.map((person, n) => ({ person, at: store.timeline.ago(59 - n) }))
-  await saveList(db, store, {
-    name: 'Wholesale',
-    source: 'manual',
-    created_at: store.timeline.ago(60),
-    contacts,
-  })
-}
-
 async function saveList(
   db: RootDatabase,
   store: DemoStore,

@@ -47,25 +47,6 @@ export async function seedAuroraReviews(ctx: Context, store: DemoStore, shop: De
   })
 }
 
-/** 3 reviews. */
-export async function seedBorealisReviews(ctx: Context, store: DemoStore): Promise<void> {
-  const random = new Random('borealis reviews')
-  const products = await productsOf(ctx, 3)
-  const rows = products.map((product, n) => {
-    const person = { name: writers[n]!, email: `reader${n}@example.com`, phone: null }
-    const at = store.timeline.ago(3 + 20 * (2 - n))
-    const status = n === 2 ? 'pending' : 'approved'
-    return reviewRow(
-      store,
-      { name: `borealis ${n}`, product, source: 'storefront', person, at },
-      5 - n,
-      status,
-      random,
-    )
-  })
-  await insertRows(ctx.system, 'product_reviews', store.id, rows)
-}
-
 const productsOf = (ctx: Context, count: number) =>
   ctx.db
     .selectFrom('product_snapshots')

@@ -7,9 +7,8 @@ import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import rows from './data/aurora-supply.json' with { type: 'json' }
-import texts from './data/texts.json' with { type: 'json' }
 import type { DemoList } from './lists.ts'
-import { american, brazilian, type Person } from './people.ts'
+import { brazilian, type Person } from './people.ts'
 import { codeOf, Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
@@ -49,17 +48,6 @@ export async function seedAuroraSubscribers(
   const taken = limited.map(({ id }) => ({ id, taken: won(id) }))
   await insertRows(db, 'newsletter_prizes', store.id, taken)
   return all
-}
-
-/** Four, three of whom ordered. */
-export async function seedBorealisSubscribers(
-  db: RootDatabase,
-  store: DemoStore,
-  shop: DemoShop,
-): Promise<void> {
-  const random = new Random('borealis subscribers')
-  const visitor = subscriberOf(store, american(random, 6101), store.timeline.ago(16.4), null, random)
-  await save(db, store, [...buyersOf(store, shop, random), visitor])
 }
 
 /** Who ordered within the days that an order is attributed to a subscription. */
@@ -165,37 +153,12 @@ async function markPushed(db: RootDatabase, store: DemoStore, all: readonly Subs
     .execute()
 }
 
-/** Twenty-four over sixty days: six of the VIP list, the others without a phone. */
-export async function seedAuroraSubmissions(
-  db: RootDatabase,
-  store: DemoStore,
-  vip: DemoList,
-): Promise<void> {
-  const random = new Random('aurora form')
-  const submissions = Array.from({ length: 24 }, (_, index) => {
-    const at = new Date(store.timeline.ago(59 - index * 2.45).getTime() + random.between(0, 300) * minuteMs)
-    const contact = index % 4 === 0 ? vip.contacts[index / 4]! : null
-    const { name, email } = brazilian(random, 6201 + index)
-    const sender = {
-      name: contact?.name ?? name,
-      email: contact?.email ?? email,
-      phone: contact?.phone ?? null,
-    }
-    return {
-      ...submission(store, sender, store.timeline.notAfterNow(at), random.pick(texts.form)),
-      crm_list_id: vip.id,
-      crm_status: contact === null ? 'no-phone' : 'already-in-list',
-      contact_id: contact?.id ?? null,
-    }
-  })
-  await insertRows(db, 'contact_form_submissions', store.id, submissions)
-}
-
-export async function seedBorealisSubmission(db: RootDatabase, store: DemoStore): Promise<void> {
-  const person = { ...american(new Random('borealis form'), 6151), phone: null }
-  await insertRows(db, 'contact_form_submissions', store.id, [
-    submission(store, person, store.timeline.ago(9.3), 'Do you ship to Canada?'),
-  ])
+/** Who of the VIP list wrote by the contact form. */
+export async function linkSubmissions(db: RootDatabase, { id }: DemoStore, vip: DemoList): Promise<void> {
+  await sql`update contact_form_submissions s set contact_id = c.id from list_contacts c
+    where s.store_id = ${id} and c.store_id = ${id} and c.list_id = ${vip.id} and c.phone = s.phone`.execute(
+    db,
+  )
 }
 
 /** The loader is on the platform since the popup was first shown, and was asked for a moment ago. */
@@ -206,16 +169,3 @@ export async function showLoader(ctx: Context, { timeline }: DemoStore): Promise
     .set({ installed_at: timeline.ago(90.5), last_seen_at: timeline.ago(0.01) })
     .execute()
 }
-
-const submission = (
-  { slug, domain }: DemoStore,
-  sender: { name: string; email: string; phone: string | null },
-  at: Date,
-  message: string,
-): SeedRow<'contact_form_submissions'> => ({
-  id: namedId(`submission ${slug} ${sender.email} ${Math.floor(at.getTime() / dayMs)}`, at.getTime()),
-  ...sender,
-  message,
-  page_url: `https://${domain}/contact`,
-  created_at: at,
-})

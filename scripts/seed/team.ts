@@ -1,15 +1,11 @@
 /** What Aurora's people did: notifications read, the assistant asked, single messages sent. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import texts from './data/texts.json' with { type: 'json' }
-import { auroraTemplates } from './messaging.ts'
-import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
-import { insertRows, recordSent, type SeedRow } from './rows.ts'
+import { insertRows, recordSent } from './rows.ts'
 import type { DemoStore } from './store.ts'
-import { hourMs, minuteMs } from './timeline.ts'
+import { hourMs } from './timeline.ts'
 
 /** Of what was for everybody Olivia and Marco have not read the newest five; Ada has read none. */
 export async function readNotifications(db: RootDatabase, { id, people }: DemoStore): Promise<void> {
@@ -58,78 +54,12 @@ export async function seedBindings(db: RootDatabase, { id, timeline, people }: D
   }
 }
 
-type Single = SeedRow<'direct_messages'>
-
-const singles = 25
-const tests = 6
-
 /** 25 single messages, six of them tests of templates; all left, one did not arrive. */
-export async function seedSingles(
-  db: RootDatabase,
-  store: DemoStore,
-  customers: readonly Customer[],
-): Promise<void> {
-  const random = new Random('aurora single sends')
-  const reached = random.shuffled(customers).slice(0, singles)
-  const rows = reached.map((customer, i): Single => {
-    // From a year ago to yesterday, closer together towards today.
-    const at = store.timeline.ago(1.2 + 360 * ((singles - 1 - i) / singles) ** 2)
-    const id = namedId(`aurora single send ${i}`, at.getTime())
-    const common = {
-      id,
-      connection_type: 'official' as const,
-      called_at: at,
-      attempts: 1,
-      provider_message_id: `wamid.${id}`,
-      sent_at: at,
-      created_at: at,
-      ...fateOf(i, at),
-      ...(i < tests
-        ? testOf(store, i)
-        : { purpose: 'message' as const, type: 'text', via: null, name: customer.name }),
-    }
-    const phone = i < tests ? phones.olivia : customer.phone
-    const text = i < tests ? testText(i) : random.pick(texts.singles)
-    return { ...common, phone, phone_key: phoneKey(phone), text }
-  })
-  await insertRows(db, 'direct_messages', store.id, rows)
-  await recordSent(db, store.id, rows, ({ id, error_code }) => ({
+export async function recordSingles(db: RootDatabase, { id }: DemoStore): Promise<void> {
+  const rows = await db.selectFrom('direct_messages').selectAll().where('store_id', '=', id).execute()
+  await recordSent(db, id, rows, (row) => ({
     source: 'direct',
-    source_id: id,
-    failure_code: error_code ?? null,
+    source_id: row.id,
+    failure_code: row.error_code,
   }))
-}
-
-/** A template with its examples, to the owner's own phone. */
-const testOf = ({ names }: DemoStore, i: number) => {
-  const { name, examples, buttonExamples = [] } = auroraTemplates[i]!
-  return {
-    purpose: 'template-test' as const,
-    type: 'template',
-    via: 'official' as const,
-    officialapi_template_id: Number(names.get(`template:${name}`)),
-    template_parameters: { header: [], body: examples, buttons: buttonExamples },
-  }
-}
-
-function testText(i: number): string {
-  const { body, examples } = auroraTemplates[i]!
-  return body.replace(/\{\{(\d+)\}\}/g, (_all, n: string) => examples[Number(n) - 1]!)
-}
-
-/** One did not arrive, three were never read. */
-function fateOf(i: number, sentAt: Date) {
-  const at = (minutes: number): Date => new Date(sentAt.getTime() + minutes * minuteMs)
-  if (i === 9) {
-    const error_message = 'The message could not be delivered'
-    return {
-      status: 'failed',
-      error_code: 'undelivered',
-      error_message,
-      failed_at: at(1),
-      updated_at: at(1),
-    } as const
-  }
-  if (i % 8 === 7) return { status: 'delivered', delivered_at: at(1), updated_at: at(1) } as const
-  return { status: 'read', delivered_at: at(1), read_at: at(4 + i), updated_at: at(4 + i) } as const
 }

@@ -75,14 +75,6 @@ export async function seedAuroraWishlist(db: RootDatabase, store: DemoStore, sho
   await insertRows(db, 'wishlist_cart_days', store.id, days)
 }
 
-/** Two products in one visitor's list. */
-export async function seedBorealisWishlist(db: RootDatabase, store: DemoStore): Promise<void> {
-  await insertRows(db, 'wishes', store.id, [
-    wishOf(store, 0, '1001', store.timeline.ago(9)),
-    wishOf(store, 0, '1003', store.timeline.ago(4)),
-  ])
-}
-
 interface Buyer {
   customer: Customer
   order: PlatformOrder
