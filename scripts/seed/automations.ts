@@ -9,10 +9,10 @@ import { putObjects } from '#runtime/ports/ecommerce/sandbox-rows'
 import type { PlannedMessage, PlannedRun } from './automation-plan.ts'
 import { type Arrival, type AutomationRows, type Given, rowsOfRuns, totalOf } from './automation-rows.ts'
 import { type OpenCart, planRuns } from './automation-runs.ts'
+import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
 import { minuteMs } from './timeline.ts'
 
 /** 1,600 messages of eight automations, 110 of which brought an order; 45 carts. After the opt-outs. */

@@ -5,8 +5,8 @@ import { planOf } from '#runtime/plans'
 import { monthsOf, reasonOf } from '#runtime/ports/billing/reason'
 import { idOf } from '#runtime/ports/billing/sandbox-rows'
 import { namedId } from '#runtime/values/ids'
+import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
-import type { DemoStore } from './store.ts'
 import { dayMs } from './timeline.ts'
 
 export interface PaidTerms {

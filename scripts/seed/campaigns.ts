@@ -4,6 +4,7 @@ import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import campaigns from './data/campaigns.json' with { type: 'json' }
 import { resolved } from './data.ts'
+import type { DemoStore } from './demo-store.ts'
 import type { AuroraLists, Contact, DemoList } from './lists.ts'
 import { auroraTemplates } from './messaging.ts'
 import { type CustomerGroups, campaignMoments, type OrderSource } from './order-plan.ts'
@@ -11,7 +12,6 @@ import { brazilian } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
 import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 type Recipient = Pick<Contact, 'phone' | 'phone_key' | 'name' | 'email' | 'custom_fields'> & { id?: string }

@@ -30,8 +30,8 @@ import { everyProduct, unconditional } from '#operations/storefront/door'
 import { namedId } from '#runtime/values/ids'
 import auroraRows from './data/aurora-supply.json' with { type: 'json' }
 import borealisRows from './data/borealis-goods.json' with { type: 'json' }
+import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
-import type { DemoStore } from './store.ts'
 
 type Fields = Record<string, unknown>
 

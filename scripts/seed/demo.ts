@@ -13,6 +13,7 @@ import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraAutomations } from './automations.ts'
 import { seedAuroraCampaigns } from './campaigns.ts'
 import { seedData } from './data.ts'
+import type { DemoStore } from './demo-store.ts'
 import { seedAuroraExchanges } from './exchanges.ts'
 import { seedAuroraInbox } from './inbox.ts'
 import { seedAuroraLists } from './lists.ts'
@@ -24,7 +25,7 @@ import { seedAuroraReviews } from './reviews.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedShown } from './shown.ts'
 import { seedAuroraStock } from './stock.ts'
-import { auroraPeople, borealisPeople, type DemoStore, demoStores, seedStores } from './store.ts'
+import { auroraPeople, borealisPeople, demoStores, seedStores } from './store.ts'
 import { linkSubmissions, seedAuroraSubscribers, showLoader } from './subscribers.ts'
 import { readNotifications, recordSingles, seedBindings } from './team.ts'
 import { seedAuroraWishlist } from './wishlist.ts'
@@ -175,7 +176,7 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
     await readNotifications(db, aurora)
     await seedBindings(db, aurora)
     await recordSingles(db, aurora)
-    await linkSubmissions(db, aurora, lists.vip)
+    await linkSubmissions(db, aurora, lists.vip.id)
     await seedShown(db, aurora)
 
     const borealisShop = await seedBorealisShop(db, clock, borealis)

@@ -7,13 +7,14 @@ import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
+import type { DemoStore } from './demo-store.ts'
 import { type Earlier, peopleFor, type Writer } from './inbox-people.ts'
 import { type PlannedConversation, type PlannedMessage, planInbox } from './inbox-plan.ts'
 import { uploaded } from './media.ts'
 import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
-import { auroraPeople, type DemoStore } from './store.ts'
+import { auroraPeople } from './store.ts'
 import { minuteMs } from './timeline.ts'
 
 type MessageRow = SeedRow<'inbox_messages'>

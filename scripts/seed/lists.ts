@@ -2,11 +2,11 @@
 import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import type { DemoStore } from './demo-store.ts'
 import { type Customer, type CustomerGroups, listBuiltDaysAgo, listSyncedDaysAgo } from './order-plan.ts'
 import { brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
-import type { DemoStore } from './store.ts'
 import type { Subscriber } from './subscribers.ts'
 import { minuteMs } from './timeline.ts'
 

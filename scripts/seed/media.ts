@@ -4,7 +4,7 @@ import { parse } from 'node:path'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
-import type { DemoStore } from './store.ts'
+import type { DemoStore } from './demo-store.ts'
 
 const folder = new URL('./media/', import.meta.url)
 const contentTypes: Record<string, string> = {
@@ -12,15 +12,6 @@ const contentTypes: Record<string, string> = {
   '.webm': 'video/webm',
   '.amr': 'audio/amr',
   '.txt': 'text/plain',
-}
-
-/** As the inbox keeps what it received. */
-export interface StoredFile {
-  key: string
-  url: string
-  fileName: string
-  contentType: string
-  size: number
 }
 
 /** They stay, whatever becomes of what shows them. Outside a transaction. */

@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { connectNumber, makeTemplate, type NewTemplate } from '#scripts/seed/connect-number'
 import templates from './data/templates.json' with { type: 'json' }
 import { resolved } from './data.ts'
-import type { DemoStore } from './store.ts'
+import type { DemoStore } from './demo-store.ts'
 import { hourMs, minuteMs } from './timeline.ts'
 
 export interface DemoTemplate

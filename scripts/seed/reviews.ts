@@ -5,12 +5,12 @@ import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
+import type { DemoStore } from './demo-store.ts'
 import { uploaded } from './media.ts'
 import { Random } from './random.ts'
 import { type PlannedDispatch, planDispatches } from './review-plan.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
 import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 type ReviewRow = SeedRow<'product_reviews'>

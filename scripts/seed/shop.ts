@@ -10,6 +10,7 @@ import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommer
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { chooseForAutomations } from './automation-orders.ts'
 import { type Catalog, catalogOf } from './catalog.ts'
+import type { DemoStore } from './demo-store.ts'
 import {
   type Customer,
   type CustomerGroups,
@@ -22,7 +23,6 @@ import { makeOrders } from './orders.ts'
 import { american, brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
-import type { DemoStore } from './store.ts'
 
 /** An order that a later step gives the touch it came from. */
 export interface AttributedOrder {

@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
+import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
-import type { DemoStore } from './store.ts'
 import { hourMs, minuteMs, type Timeline } from './timeline.ts'
 
 type Day = SeedRow<'widget_daily'> & { resource_id: string }

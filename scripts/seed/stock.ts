@@ -2,10 +2,10 @@
 import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
 import { dayMs, minuteMs } from './timeline.ts'
 
 type Subscription = SeedRow<'stock_subscriptions'>

@@ -10,30 +10,9 @@ import { createStore } from '#scripts/admin/create-store'
 import { type PaidTerms, seedSubscription } from './billing.ts'
 import stores from './data/stores.json' with { type: 'json' }
 import { resolved } from './data.ts'
-import type { StoredFile } from './media.ts'
+import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
 import { dayMs, Timeline } from './timeline.ts'
-
-export interface DemoStore {
-  id: string
-  slug: string
-  name: string
-  domain: string
-  country: string
-  currency: string
-  locale: string
-  plan: string
-  ownerEmail: string
-  timeline: Timeline
-  /** Ids of its people by first name. */
-  people: Record<string, string>
-  /** Where its platform keeps the pictures of what it sells. */
-  pictures: string
-  /** Ids and addresses by what the data calls them, as `template:cart_coupon`. */
-  names: Map<string, string | number>
-  /** What its people uploaded, by name. */
-  files: Map<string, StoredFile>
-}
 
 interface Member {
   key: string

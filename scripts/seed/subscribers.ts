@@ -7,12 +7,11 @@ import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import rows from './data/aurora-supply.json' with { type: 'json' }
-import type { DemoList } from './lists.ts'
+import type { DemoStore } from './demo-store.ts'
 import { brazilian, type Person } from './people.ts'
 import { codeOf, Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
 import { dayMs, minuteMs } from './timeline.ts'
 
 export type Subscriber = SeedRow<'newsletter_subscribers'>
@@ -154,9 +153,9 @@ async function markPushed(db: RootDatabase, store: DemoStore, all: readonly Subs
 }
 
 /** Who of the VIP list wrote by the contact form. */
-export async function linkSubmissions(db: RootDatabase, { id }: DemoStore, vip: DemoList): Promise<void> {
+export async function linkSubmissions(db: RootDatabase, { id }: DemoStore, vipId: string): Promise<void> {
   await sql`update contact_form_submissions s set contact_id = c.id from list_contacts c
-    where s.store_id = ${id} and c.store_id = ${id} and c.list_id = ${vip.id} and c.phone = s.phone`.execute(
+    where s.store_id = ${id} and c.store_id = ${id} and c.list_id = ${vipId} and c.phone = s.phone`.execute(
     db,
   )
 }

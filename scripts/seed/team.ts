@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { phoneKey } from '#runtime/values/phone'
+import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
-import type { DemoStore } from './store.ts'
 import { hourMs } from './timeline.ts'
 
 /** Of what was for everybody Olivia and Marco have not read the newest five; Ada has read none. */
