@@ -1,6 +1,6 @@
 /** Which orders came from a message of an automation: 70 from abandoned carts, 40 from other messages. */
 import type { CustomerGroups, OrderSource, OrderState, PlannedOrder } from './order-plan.ts'
-import { Random } from './random.ts'
+import { codeOf, Random } from './random.ts'
 import { dayMs, hourMs, type Timeline } from './timeline.ts'
 
 /** For so long after a message an order is attributed to it. */
@@ -8,9 +8,9 @@ export const windowMs = 120 * hourMs
 /** The first message of a run, and the wait of a day after it, came at most so long before the order. */
 const runMs = 52 * hourMs
 /** Days ago from which on the second message has a coupon. */
-export const couponDaysAgo = 120
+const couponDaysAgo = 120
 /** Days ago that somebody who has not bought for 60 days is written to from. */
-export const winBackDaysAgo = 298
+const winBackDaysAgo = 298
 
 const carts = 70
 const withCoupon = 25
@@ -163,9 +163,3 @@ function giveSources(
   give(carts - withCoupon, 'cart', free())
   for (const order of chosen) if (order.source === 'cart-coupon') order.coupon = codeOf('BACK', random)
 }
-
-const letters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
-
-/** `BACK-K7QM4T`, the same for the same name of `random`. */
-export const codeOf = (prefix: string, random: Random): string =>
-  `${prefix}-${Array.from({ length: 6 }, () => random.pick(letters)).join('')}`

@@ -1,42 +1,29 @@
-/** What became of every run of Aurora's automations: 1,600 messages, before any row is written. No database. */
+/** The runs of Aurora's automations as they grow: whose they are, what has been taken, when a message would leave. */
+import type { AutomationType } from '#operations/automations/types'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
-import type { AutomationKey } from './automation-definitions.ts'
-import type { Person } from './people.ts'
+import { windowMs } from './automation-orders.ts'
+import { brazilian, type Person } from './people.ts'
 import type { Random } from './random.ts'
-import { hourMs, minuteMs, type Timeline } from './timeline.ts'
-
-export interface Contact extends Person {
-  /** The platform's id; null for a visitor. */
-  id: string | null
-}
-
-export type Fate =
-  | 'accepted'
-  /** Not taken by the provider, or never given to it. */
-  | 'refused'
-  | 'skipped'
-  | 'cancelled'
-  | 'pending'
+import type { DemoShop } from './shop.ts'
+import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
 
 export interface PlannedMessage {
-  fate: Fate
-  /** The first message of its run, or the one at the end of the flow. */
-  isFirst: boolean
+  /** `refused`: not taken by the provider, or never given to it. */
+  fate: 'accepted' | 'refused' | 'skipped' | 'cancelled' | 'pending'
   /** When it was due, and left or ended. */
   at: Date
   /** Why it was skipped, refused or is held. */
   reason: string | null
   /** An order came from it: then, it has to have been read. */
   orderedAt: Date | null
-  /** Nothing of its run came after it: the network may have lost it. */
-  isLast: boolean
 }
 
 export interface PlannedRun {
-  automation: AutomationKey
+  automation: AutomationType
   /** Once for ever in its automation. */
   key: string
-  person: Contact
+  /** `id`: the platform's; null for a visitor. */
+  person: Person & { id: string | null }
   order: PlatformOrder | null
   /** The cart's id, and whose items were in it. */
   cart: { id: string; items: PlatformOrder['items'] } | null
@@ -46,61 +33,213 @@ export interface PlannedRun {
   coupon: string | null
 }
 
-export const runMinutes = 1440
-export const cartDelayMs = hourMs
-
-type MessageInput = Pick<PlannedMessage, 'at' | 'fate'> & Partial<PlannedMessage>
-
-const message = (isFirst: boolean, input: MessageInput): PlannedMessage => ({
-  isFirst,
-  reason: null,
-  orderedAt: null,
-  isLast: false,
-  ...input,
-})
-export const first = (input: MessageInput): PlannedMessage => message(true, input)
-export const second = (input: MessageInput): PlannedMessage => message(false, input)
-
-/** The local hours in which promotional messages leave. */
-export const isDaytime = (timeline: Timeline, at: Date): boolean => {
-  const hour = timeline.localHour(at)
-  return hour >= 8 && hour < 20.9
+export interface Given {
+  shop: DemoShop
+  timeline: Timeline
+  random: Random
+  /** Who asked the store to stop, and when. */
+  stopped: readonly { phone: string; at: Date }[]
 }
 
-/** An instant of the daytime, from `most` to `least` days ago. */
-export function daytime(timeline: Timeline, random: Random, least: number, most: number): Date {
-  for (;;) {
-    const at = timeline.ago(random.between(least, most))
-    if (isDaytime(timeline, at)) return at
-  }
-}
-
-/** When a message left that brought an order: in the daytime, up to 20 hours before it. */
-export function beforeOrder(timeline: Timeline, random: Random, placedAt: Date): Date {
-  for (;;) {
-    const at = new Date(placedAt.getTime() - random.between(20 * minuteMs, 20 * hourMs))
-    if (isDaytime(timeline, at)) return at
-  }
-}
-
-/** Carts of before the mirror's own: the platform does not know them any more. */
-export class CartIds {
-  #next = 1
-  /** `C100001`, then on. */
-  next(): string {
-    const id = `C${100_000 + this.#next}`
-    this.#next += 1
-    return id
-  }
-}
-
-/** When a message was sent or ended; of its run, whether the report counts it among the last 30 days. */
-export const isSince =
-  (from: Date) =>
-  (each: PlannedMessage): boolean =>
-    each.at >= from
-
-export const countOf = (runs: readonly PlannedRun[], fits: (each: PlannedMessage) => boolean): number =>
-  runs.reduce((sum, run) => sum + run.messages.filter(fits).length, 0)
+/** Days ago that requests for reviews were turned off. */
+export const reviewsEnded = 45
 
 export const after = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
+
+export const message = (
+  fate: PlannedMessage['fate'],
+  at: Date,
+  reason: string | null = null,
+  orderedAt: Date | null = null,
+): PlannedMessage => ({ fate, at, reason, orderedAt })
+
+export const isKept = (order: PlatformOrder): boolean =>
+  order.status !== 'cancelled' && ['paid', 'partially-refunded'].includes(order.paymentStatus)
+
+export const personOf = ({ customer }: PlatformOrder): PlannedRun['person'] => ({
+  id: customer.id,
+  name: customer.name!,
+  email: customer.email!,
+  phone: customer.phone!,
+})
+
+interface About {
+  /** Since how many days ago it is written about orders. */
+  since: number
+  /** When something happened, and how long after it is due; null for an order that it is not about. */
+  happened(order: PlatformOrder): string | null
+  delay: number
+}
+const aboutOrders: Partial<Record<AutomationType, About>> = {
+  'order-shipped': { since: 119, happened: (order) => order.shippedAt, delay: 2000 },
+  cashback: { since: 74, happened: (order) => (isKept(order) ? order.paidAt : null), delay: dayMs },
+  'post-purchase': {
+    since: 250,
+    happened: (order) => (isKept(order) ? order.paidAt : null),
+    delay: 3 * dayMs,
+  },
+  'payment-reminder': {
+    since: 385,
+    happened: (order) => (isUnpaid(order) ? order.placedAt : null),
+    delay: hourMs,
+  },
+  'review-request': {
+    since: 240,
+    happened: (order) => (isKept(order) ? order.deliveredAt : null),
+    delay: 7 * dayMs,
+  },
+}
+/** For an hour. */
+const isUnpaid = ({ status, paidAt, placedAt }: PlatformOrder): boolean =>
+  status !== 'cancelled' && (paidAt === null || Date.parse(paidAt) - Date.parse(placedAt) > hourMs)
+
+/** The runs as they grow, and what has been taken. */
+export class Plan {
+  readonly runs: PlannedRun[] = []
+  readonly given: Given
+  readonly monthStart: Date
+  readonly byPhone: Map<string | null, PlatformOrder[]>
+  readonly #keys = new Set<string>()
+  #carts = 0
+  #visitors = 0
+
+  constructor(given: Given) {
+    this.given = given
+    this.monthStart = given.timeline.startOfDay(29)
+    this.byPhone = Map.groupBy(given.shop.orders, (order) => order.customer.phone)
+  }
+
+  get messages(): PlannedMessage[] {
+    return this.runs.flatMap((run) => run.messages)
+  }
+
+  ago = (days: number): Date => this.given.timeline.ago(days)
+
+  /** The local hours in which promotional messages leave. */
+  isDaytime(at: Date): boolean {
+    const hour = this.given.timeline.localHour(at)
+    return hour >= 8 && hour < 20.9
+  }
+
+  /** An instant of the daytime, from `most` to `least` days ago. */
+  daytime(least: number, most: number): Date {
+    for (;;) {
+      const at = this.ago(this.given.random.between(least, most))
+      if (this.isDaytime(at)) return at
+    }
+  }
+
+  /** When a message left that brought an order: in the daytime, up to 20 hours before it. */
+  before(placedAt: Date): Date {
+    for (;;) {
+      const at = after(placedAt, -this.given.random.between(20 * minuteMs, 20 * hourMs))
+      if (this.isDaytime(at)) return at
+    }
+  }
+
+  /** No order of the phone would be attributed to a message of that instant. */
+  isSafe(phone: string | null, at: Date): boolean {
+    return (this.byPhone.get(phone) ?? []).every(({ placedAt }) => {
+      const ms = Date.parse(placedAt) - at.getTime()
+      return ms < 0 || ms > windowMs
+    })
+  }
+
+  visitor(): PlannedRun['person'] {
+    this.#visitors += 1
+    return { id: null, ...brazilian(this.given.random, 7100 + this.#visitors) }
+  }
+
+  /** `at`: when its first message was due, an hour after the cart was last touched. */
+  addCart(
+    at: Date,
+    messages: PlannedMessage[],
+    { person = this.visitor(), order = null, coupon = null }: Partial<PlannedRun> = {},
+  ): void {
+    this.#carts += 1
+    const id = `C${100_000 + this.#carts}`
+    const { items } = order ?? this.given.random.pick(this.given.shop.orders)
+    const occurredAt = after(at, -hourMs)
+    const cart = { id, items }
+    this.runs.push({
+      automation: 'abandoned-cart',
+      key: `cart:${id}`,
+      person,
+      order,
+      cart,
+      occurredAt,
+      messages,
+      coupon,
+    })
+  }
+
+  addOrder(automation: AutomationType, order: PlatformOrder, messages: PlannedMessage[]): void {
+    const happened = aboutOrders[automation]?.happened(order)
+    this.add(automation, keyOf(automation, order), personOf(order), messages, {
+      order,
+      occurredAt: happened ? new Date(happened) : messages[0]!.at,
+    })
+  }
+
+  add(
+    automation: AutomationType,
+    key: string,
+    person: PlannedRun['person'],
+    messages: PlannedMessage[],
+    { order = null, occurredAt = messages[0]!.at }: Partial<PlannedRun> = {},
+  ): void {
+    if (this.#keys.has(`${automation} ${key}`))
+      throw new Error(`The demo has two runs of ${automation} ${key}`)
+    this.#keys.add(`${automation} ${key}`)
+    this.runs.push({ automation, key, person, order, cart: null, occurredAt, messages, coupon: null })
+  }
+
+  /** Orders that the automation has not written about, and when it would have. */
+  due(automation: AutomationType): { order: PlatformOrder; at: Date }[] {
+    return this.given.shop.orders.flatMap((order) => {
+      if (this.#keys.has(`${automation} ${keyOf(automation, order)}`)) return []
+      const at = automation === 'win-back' ? this.#comesBack(order) : this.#dueOf(automation, order)
+      return at ? [{ order, at }] : []
+    })
+  }
+
+  #dueOf(automation: AutomationType, order: PlatformOrder): Date | null {
+    const { since, happened, delay } = aboutOrders[automation]!
+    const from = happened(order)
+    if (from === null) return null
+    const at = after(new Date(from), delay)
+    if (at < this.ago(since)) return null
+    if (automation === 'order-shipped' || this.isDaytime(at)) return at
+    const hour = this.given.timeline.localHour(at)
+    return after(at, ((hour < 8 ? 8 : 32) - hour) * hourMs + 2 * minuteMs)
+  }
+
+  /** At ten in the morning of the day on which its customer had bought nothing for 60 days. */
+  #comesBack(order: PlatformOrder): Date | null {
+    const { timeline } = this.given
+    const days = Math.floor((timeline.now.getTime() - Date.parse(order.placedAt)) / dayMs) - 60
+    const at = timeline.localTime(days, 10)
+    if (!isKept(order) || days < 1 || at < this.ago(295)) return null
+    const others = this.byPhone.get(order.customer.phone)!.filter((other) => other !== order)
+    const isLast = others.every(({ placedAt }) => placedAt < order.placedAt || new Date(placedAt) > at)
+    return isLast ? at : null
+  }
+
+  /** Messages that no order of the customer follows within the days that one is attributed. */
+  addDue(automation: AutomationType, recent: number, older: number): void {
+    const { timeline, random } = this.given
+    const isEnded = (at: Date) => automation === 'review-request' && at >= this.ago(reviewsEnded)
+    const events = random
+      .shuffled(this.due(automation))
+      .filter(({ order, at }) => this.isSafe(order.customer.phone, at) && !isEnded(at))
+      .filter(({ at }) => at < after(timeline.now, -10 * minuteMs))
+    const chosen = [
+      ...events.filter(({ at }) => at >= this.monthStart).slice(0, recent),
+      ...events.filter(({ at }) => at < this.monthStart).slice(0, older),
+    ]
+    for (const { order, at } of chosen) this.addOrder(automation, order, [message('accepted', at)])
+  }
+}
+
+const keyOf = (automation: AutomationType, { id, customer }: PlatformOrder): string =>
+  automation === 'win-back' ? `customer:${customer.id}:${id}` : `order:${id}`

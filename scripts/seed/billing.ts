@@ -1,223 +1,211 @@
-/** What the demo's stores have paid: their agreements at the sandbox's provider, checkouts and payments. */
+/** What the demo's stores agreed to and have paid, here and at the sandbox's provider. */
 import type { RootDatabase } from '#db/database'
-import { addPeriod } from '#operations/store/quota/periods'
+import { planOf } from '#operations/store/plans'
+import { addPeriod, periodAt } from '#operations/store/quota/periods'
 import { monthsOf, reasonOf } from '#operations/subscription/provider/reason'
 import { idOf } from '#operations/subscription/provider/sandbox-rows'
 import { namedId } from '#runtime/values/ids'
+import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
-import { dayMs, type Timeline } from './timeline.ts'
-
-/** Of a demo's store: what its payments are known by. */
-interface Payer {
-  id: string
-  slug: string
-  ownerEmail: string
-  timeline: Timeline
-}
+import { dayMs } from './timeline.ts'
 
 export interface PaidTerms {
-  plan: string
   billingCycle: 'monthly' | 'yearly'
   price: string
-  currency: string
-  anchor: Date
-  /** Periods paid before the one that goes on. */
+  /** Periods paid before the one that goes on, and when that one began. */
   periodsBefore: number
+  periodDaysAgo: number
   /** Held for the first charges, a tenth off each. */
   coupon?: { code: string; charges: number; discount: string; amount: string }
   /** The renewal that many periods ago was declined, and went through a day later. */
   failedPeriodsAgo?: number
 }
 
-export const demoCard = (now: Date) => ({
-  brand: 'visa',
-  last4: '4242',
-  expMonth: 12,
-  expYear: now.getUTCFullYear() + 3,
-})
-
 const provider = 'sandbox'
+const trialMs = 14 * dayMs
 
-/** The agreement that renews by itself from now on, and what was paid with it. Answers its id. */
-export async function seedPayments(root: RootDatabase, store: Payer, terms: PaidTerms): Promise<string> {
-  const checkoutId = namedId(`checkout ${store.slug}`, terms.anchor.getTime())
-  const agreementId = idOf('sa', store.id, checkoutId)
-  await seedAgreement(root, store, terms, { checkoutId, agreementId })
-  await seedCheckout(root, store, terms, { checkoutId, agreementId })
-  const charges = chargesOf(terms)
-  await insertRows(
-    root,
-    'payments',
-    store.id,
-    charges.map((charge) => ({
-      id: namedId(`payment ${store.slug} ${charge.name}`, charge.at.getTime()),
-      provider,
-      provider_payment_id: idOf('sp', agreementId, charge.name),
-      agreement_id: agreementId,
-      checkout_id: charge.isFirst ? checkoutId : null,
-      status: charge.isRejected ? 'rejected' : 'approved',
-      kind: 'subscription',
-      amount: charge.amount,
-      discount: charge.discount,
-      credit_applied: '0.00',
-      currency: terms.currency,
-      plan_id: terms.plan,
-      billing_cycle: terms.billingCycle,
-      period_start: charge.start,
-      period_end: charge.end,
-      attempt: charge.attempt,
-      failure_reason: charge.isRejected ? 'card-declined' : null,
-      payment_method: { brand: 'visa', last4: '4242' },
-      receipt_url: null,
-      paid_at: charge.isRejected ? null : charge.at,
-      provider_updated_at: charge.at,
-      created_at: charge.at,
-      updated_at: charge.at,
-    })),
-  )
-  await root
-    .insertInto('sandbox_payments')
-    .values(
-      charges.map((charge) => ({
-        id: idOf('sp', agreementId, charge.name),
-        store_id: store.id,
-        agreement_id: agreementId,
-        checkout_id: charge.isFirst ? checkoutId : null,
-        status: charge.isRejected ? 'rejected' : 'approved',
-        amount: charge.amount,
-        currency: terms.currency,
-        due_at: charge.isFirst ? null : charge.start,
-        attempt: charge.attempt,
-        failure_reason: charge.isRejected ? 'card-declined' : null,
-        card: JSON.stringify(demoCard(store.timeline.now)),
-        created_at: charge.at,
-        updated_at: charge.at,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  if (terms.coupon) {
-    const { code } = terms.coupon
-    await insertRows(root, 'coupon_redemptions', store.id, [{ code, redeemed_at: terms.anchor }])
-  }
-  return agreementId
-}
-
-interface Ids {
-  checkoutId: string
-  agreementId: string
-}
-
-async function seedAgreement(
+/** With the agreement that renews it by itself from now on, and the message cycle that holds now. */
+export async function seedSubscription(
   root: RootDatabase,
-  store: Payer,
+  store: DemoStore,
   terms: PaidTerms,
-  { checkoutId, agreementId }: Ids,
 ): Promise<void> {
-  const months = monthsOf(terms.billingCycle)
-  const next = addPeriod(terms.anchor, (terms.periodsBefore + 1) * months)
+  const { id: storeId, slug, currency, plan, timeline } = store
+  const { billingCycle, price, periodsBefore, periodDaysAgo, coupon } = terms
+  const months = monthsOf(billingCycle)
+  const anchor = addPeriod(timeline.ago(periodDaysAgo), -periodsBefore * months)
+  const period = (k: number) => ({
+    start: addPeriod(anchor, k * months),
+    end: addPeriod(anchor, (k + 1) * months),
+  })
+  const { start, end } = period(periodsBefore)
+  const card = { brand: 'visa', last4: '4242', expMonth: 12, expYear: timeline.now.getUTCFullYear() + 3 }
+  const opened = new Date(anchor.getTime() - 4 * 60_000)
+  const checkoutId = namedId(`checkout ${slug}`, anchor.getTime())
+  const agreementId = idOf('sa', storeId, checkoutId)
   await root
     .insertInto('sandbox_agreements')
     .values({
       id: agreementId,
-      store_id: store.id,
+      store_id: storeId,
       checkout_id: checkoutId,
       status: 'authorized',
-      reason: reasonOf({ planId: terms.plan, billingCycle: terms.billingCycle }),
+      reason: reasonOf({ planId: plan, billingCycle }),
       payer_email: store.ownerEmail,
-      amount: terms.price,
-      currency: terms.currency,
+      amount: price,
+      currency,
       frequency: months,
-      anchor_at: terms.anchor,
-      next_payment_at: next,
-      next_try_at: next,
-      card: JSON.stringify(demoCard(store.timeline.now)),
-      created_at: terms.anchor,
-      updated_at: addPeriod(terms.anchor, terms.periodsBefore * months),
+      anchor_at: anchor,
+      next_payment_at: end,
+      next_try_at: end,
+      card: JSON.stringify(card),
+      created_at: anchor,
+      updated_at: start,
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-}
-
-async function seedCheckout(
-  root: RootDatabase,
-  store: Payer,
-  terms: PaidTerms,
-  { checkoutId, agreementId }: Ids,
-): Promise<void> {
-  const { amount, discount, code } = terms.coupon ?? { amount: terms.price, discount: '0.00', code: null }
-  const opened = new Date(terms.anchor.getTime() - 4 * 60_000)
-  await insertRows(root, 'checkouts', store.id, [
+  const amount = coupon?.amount ?? price
+  const discount = coupon?.discount ?? '0.00'
+  const offer = {
+    planId: plan,
+    billingCycle,
+    begins: 'now',
+    price,
+    currency,
+    coupon: null,
+    isCouponNew: false,
+  }
+  const cost = { cost: amount, amount, charge: amount, discount, credit: '0.00', balanceDelta: '0.00' }
+  const periods = { periodStart: opened.toISOString(), periodEnd: opened.toISOString() }
+  await insertRows(root, 'checkouts', storeId, [
     {
       id: checkoutId,
       kind: 'subscribe',
       status: 'approved',
       provider,
       provider_checkout_id: agreementId,
-      url: null,
-      plan_id: terms.plan,
-      billing_cycle: terms.billingCycle,
+      plan_id: plan,
+      billing_cycle: billingCycle,
       amount,
-      currency: terms.currency,
-      coupon_code: code,
-      terms: {
-        planId: terms.plan,
-        billingCycle: terms.billingCycle,
-        begins: 'now',
-        price: terms.price,
-        currency: terms.currency,
-        coupon: null,
-        isCouponNew: false,
-        cost: amount,
-        amount,
-        charge: amount,
-        discount,
-        credit: '0.00',
-        balanceDelta: '0.00',
-        periodStart: opened.toISOString(),
-        periodEnd: opened.toISOString(),
-      },
-      failure_reason: null,
+      currency,
+      coupon_code: coupon?.code ?? null,
+      terms: { ...offer, ...cost, ...periods },
       expires_at: new Date(opened.getTime() + dayMs),
-      completed_at: terms.anchor,
+      completed_at: anchor,
       created_at: opened,
-      updated_at: terms.anchor,
+      updated_at: anchor,
+    },
+  ])
+  await seedPayments(root, store, terms, { checkoutId, agreementId, card, period })
+  if (coupon)
+    await insertRows(root, 'coupon_redemptions', storeId, [{ code: coupon.code, redeemed_at: anchor }])
+  const { created_at: created } = await root
+    .selectFrom('subscriptions')
+    .select('created_at')
+    .where('store_id', '=', storeId)
+    .executeTakeFirstOrThrow()
+  await root
+    .updateTable('subscriptions')
+    .set({
+      plan_id: plan,
+      status: 'active',
+      billing_cycle: billingCycle,
+      price,
+      currency,
+      provider,
+      anchor_at: anchor,
+      current_period_start: start,
+      current_period_end: end,
+      next_charge_at: end,
+      next_charge_amount: price,
+      trial_ends_at: new Date(created.getTime() + trialMs),
+      payment_method: JSON.stringify(card),
+      agreement_id: agreementId,
+      agreement_status: 'authorized',
+      agreement_cycle: billingCycle,
+      agreement_amount: price,
+      agreement_since: anchor,
+      agreement_changed_at: anchor,
+      period_cost: price,
+      updated_at: start,
+    })
+    .where('store_id', '=', storeId)
+    .execute()
+  const cycle = periodAt(anchor, timeline.now)
+  await root.deleteFrom('usage_cycles').where('store_id', '=', storeId).execute()
+  await insertRows(root, 'usage_cycles', storeId, [
+    {
+      starts_at: cycle.start,
+      ends_at: cycle.end,
+      message_limit: planOf(plan).messagesPerCycle,
+      created_at: cycle.start,
+      updated_at: timeline.now,
     },
   ])
 }
 
-interface SeededCharge {
-  name: string
-  start: Date
-  end: Date
-  at: Date
-  amount: string
-  discount: string
-  attempt: number
-  isFirst: boolean
-  isRejected: boolean
+interface Agreed {
+  checkoutId: string
+  agreementId: string
+  card: object
+  period(k: number): { start: Date; end: Date }
 }
 
-function chargesOf(terms: PaidTerms): SeededCharge[] {
-  const { anchor, periodsBefore, coupon, price } = terms
-  const months = monthsOf(terms.billingCycle)
-  return Array.from({ length: periodsBefore + 1 }, (_, k) => k).flatMap((k): SeededCharge[] => {
-    const start = addPeriod(anchor, k * months)
-    const isReduced = coupon !== undefined && k < coupon.charges
-    const charge = {
-      start,
-      end: addPeriod(anchor, (k + 1) * months),
-      amount: isReduced ? coupon.amount : price,
-      discount: isReduced ? coupon.discount : '0.00',
-      isFirst: k === 0,
-    }
-    const name = k === 0 ? 'first' : `${start.toISOString()} 1`
-    const hasFailed = terms.failedPeriodsAgo !== undefined && k === periodsBefore - terms.failedPeriodsAgo
-    if (!hasFailed) return [{ ...charge, name, at: start, attempt: 1, isRejected: false }]
-    const retried = { name: `${start.toISOString()} 2`, at: new Date(start.getTime() + dayMs), attempt: 2 }
-    return [
-      { ...charge, name, at: start, attempt: 1, isRejected: true },
-      { ...charge, ...retried, isRejected: false },
-    ]
+async function seedPayments(
+  root: RootDatabase,
+  { id: storeId, slug, plan, currency }: DemoStore,
+  { periodsBefore, failedPeriodsAgo, coupon, price, billingCycle }: PaidTerms,
+  { checkoutId, agreementId, card, period }: Agreed,
+): Promise<void> {
+  const charges = Array.from({ length: periodsBefore + 1 }, (_, k) => k).flatMap((k) => {
+    const { start, end } = period(k)
+    const { amount, discount } = coupon && k < coupon.charges ? coupon : { amount: price, discount: '0.00' }
+    const hasFailed = k === periodsBefore - (failedPeriodsAgo ?? Number.POSITIVE_INFINITY)
+    return (hasFailed ? [1, 2] : [1]).map((attempt) => {
+      const isRejected = hasFailed && attempt === 1
+      const at = new Date(start.getTime() + (attempt - 1) * dayMs)
+      const name = k === 0 ? 'first' : `${start.toISOString()} ${attempt}`
+      const common = {
+        agreement_id: agreementId,
+        checkout_id: k === 0 ? checkoutId : null,
+        status: isRejected ? ('rejected' as const) : ('approved' as const),
+        amount,
+        currency,
+        attempt,
+        failure_reason: isRejected ? 'card-declined' : null,
+        created_at: at,
+        updated_at: at,
+      }
+      return { name, start, end, at, discount, isRejected, isFirst: k === 0, common }
+    })
   })
+  const payments = charges.map(({ name, start, end, at, discount, isRejected, common }) => ({
+    ...common,
+    id: namedId(`payment ${slug} ${name}`, at.getTime()),
+    provider,
+    provider_payment_id: idOf('sp', agreementId, name),
+    kind: 'subscription' as const,
+    discount,
+    credit_applied: '0.00',
+    plan_id: plan,
+    billing_cycle: billingCycle,
+    period_start: start,
+    period_end: end,
+    payment_method: { brand: 'visa', last4: '4242' },
+    paid_at: isRejected ? null : at,
+    provider_updated_at: at,
+  }))
+  await insertRows(root, 'payments', storeId, payments)
+  const there = charges.map(({ name, start, isFirst, common }) => ({
+    ...common,
+    id: idOf('sp', agreementId, name),
+    store_id: storeId,
+    due_at: isFirst ? null : start,
+    card: JSON.stringify(card),
+  }))
+  await root
+    .insertInto('sandbox_payments')
+    .values(there)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }

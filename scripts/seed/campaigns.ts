@@ -1,205 +1,140 @@
-/** Aurora's nine campaigns and who asked it to stop; Borealis's one draft. */
+/** Aurora's five campaigns that left, or began to, with what became of each message; who asked it to stop. */
 import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
-import { type Failure, makeMessages, type Sending } from './campaign-messages.ts'
+import { phoneKey } from '#runtime/values/phone'
+import campaigns from './data/campaigns.json' with { type: 'json' }
+import { resolved } from './data.ts'
+import type { DemoStore } from './demo-store.ts'
 import type { AuroraLists, Contact, DemoList } from './lists.ts'
-import { uploaded } from './media.ts'
-import { chooseOptOuts, type DemoOptOut, seedOptOuts } from './opt-outs.ts'
+import { auroraTemplates } from './messaging.ts'
 import { type CustomerGroups, campaignMoments, type OrderSource } from './order-plan.ts'
 import { brazilian } from './people.ts'
 import { Random } from './random.ts'
-import { insertRows, type SeedRow } from './rows.ts'
+import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
-import { auroraTemplates } from './templates.ts'
 import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
-type CampaignRow = SeedRow<'campaigns'>
+type Recipient = Pick<Contact, 'phone' | 'phone_key' | 'name' | 'email' | 'custom_fields'> & { id?: string }
+type MessageRow = SeedRow<'campaign_messages'>
+type OptOut = SeedRow<'opt_outs'>
+type LeftKey = keyof ReturnType<typeof campaignMoments>
+type FailureCode = keyof typeof failureMessages
 
-interface Content {
-  type: 'text' | 'template'
-  text: string | null
-  optOutText: string | null
-  officialapiTemplateId: number | null
-  templateParameters: { header: string[]; body: string[]; buttons: string[] }
-  media: { type: 'image'; url: string; fileName: string | null } | null
+interface Left {
+  key: LeftKey
+  name: string
+  list: 'regulars' | 'fair' | null
+  /** Of its list; all unless said. */
+  first?: number
+  template: keyof typeof campaigns.contents
+  by: string
+  sent: number
+  failures: FailureCode[]
+  /** What those are that it did not come to. */
+  rest?: 'pending' | 'cancelled'
 }
 
-type TemplateName = 'black_friday' | 'welcome_back' | 'spring_pause'
+const left = campaigns.left as Left[]
+const failureMessages = {
+  'not-on-network': 'The phone is not on the network',
+  undelivered: 'The message was taken, but could not be delivered',
+  'frequency-capped': 'This person got the most marketing messages that the network allows for now',
+}
 
 interface Desk {
   db: RootDatabase
   store: DemoStore
   random: Random
-  shop: DemoShop
+  shop: DemoShop & { groups: CustomerGroups }
   lists: AuroraLists
-  optOuts: DemoOptOut[]
-  content(template: TemplateName): Content
+  optOuts: OptOut[]
 }
 
-const undelivered: Failure = { code: 'undelivered', wasAccepted: true }
-const notOnNetwork: Failure = { code: 'not-on-network', wasAccepted: false }
-const capped: Failure = { code: 'frequency-capped', wasAccepted: false }
-
-/** What the templates' bodies are filled with. */
-const bodyParameters: Record<TemplateName, string[]> = {
-  black_friday: ['{{firstName|amigo}}', 'BLACK20'],
-  welcome_back: ['{{firstName|cliente}}'],
-  spring_pause: ['{{firstName|cliente}}'],
-}
-
-const names = {
-  winter: 'Saudades de você',
-  fair: 'Obrigado pela visita à feira',
-  spring: 'Black Friday para clientes recorrentes',
-  paused: 'Novidades para quem veio à feira',
-  cancelled: 'Reabertura da loja física',
-}
-type LeftKey = keyof typeof names
-
-/**
- * Three sent, one each scheduled, paused, cancelled and failed, two drafts; their messages, and eight opt-outs.
- * `templateIds` by name.
- */
 export async function seedAuroraCampaigns(
   db: RootDatabase,
   store: DemoStore,
   shop: DemoShop & { groups: CustomerGroups },
   lists: AuroraLists,
-  templateIds: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const ids = (key: 'winter' | 'fair' | 'spring') => idOf(store, key)
-  const campaigns = { winter: ids('winter'), fair: ids('fair'), spring: ids('spring') }
-  const optOuts = chooseOptOuts({ store, shop, lists, campaigns })
-  await seedOptOuts(db, store, optOuts)
-  const content = (template: TemplateName): Content => ({
-    ...textContent(null),
-    type: 'template',
-    officialapiTemplateId: templateIds.get(template)!,
-    templateParameters: { header: [], body: bodyParameters[template], buttons: [] },
-    media:
-      template === 'black_friday' ? { type: 'image', url: uploaded(store, template), fileName: null } : null,
-  })
-  const desk: Desk = { db, store, random: new Random('aurora campaigns'), shop, lists, optOuts, content }
-  const { regulars, fair } = lists
-  await saveLeft(desk, 'winter', 'welcome_back', regulars, regulars.contacts.slice(0, 60), {
-    sent: 57,
-    failures: [undelivered, notOnNetwork],
-  })
-  await saveLeft(desk, 'fair', 'welcome_back', fair, fair.contacts, {
-    sent: 76,
-    failures: [undelivered, notOnNetwork, capped],
-  })
-  await saveLeft(desk, 'spring', 'black_friday', regulars, regulars.contacts, {
-    sent: 142,
-    failures: [undelivered, undelivered, notOnNetwork, notOnNetwork, capped],
-  })
-  await saveLeft(desk, 'paused', 'welcome_back', fair, fair.contacts, { sent: 50, rest: 'pending' })
-  await saveLeft(desk, 'cancelled', 'welcome_back', null, shopVisitors(desk.random), {
-    sent: 12,
-    rest: 'cancelled',
-  })
-  await insertRows(db, 'campaigns', store.id, unsent(desk))
+  const desk: Desk = { db, store, random: new Random('aurora campaigns'), shop, lists, optOuts: [] }
+  desk.optOuts = optOutsOf(desk)
+  await insertRows(db, 'opt_outs', store.id, desk.optOuts)
+  for (const each of left) await saveLeft(desk, each)
 }
 
-/** One draft. */
-export async function seedBorealisCampaign(
-  db: RootDatabase,
-  store: DemoStore,
-  list: DemoList,
-): Promise<void> {
-  const createdAt = store.timeline.ago(9)
-  const name = 'Holiday preview'
-  const content = textContent('Hi {{firstName|there}}, our holiday box is here. Want the first look?')
-  await insertRows(db, 'campaigns', store.id, [
-    campaignRow(store, { name, list, content, createdAt, by: 'bruno' }),
-  ])
-}
-
-const textContent = (text: string | null): Content => ({
-  type: 'text',
-  text,
-  optOutText: text === null ? null : 'Responda SAIR para não receber mais',
-  officialapiTemplateId: null,
-  templateParameters: { header: [], body: [], buttons: [] },
-  media: null,
-})
-
-const createdAtOf = (store: DemoStore, key: LeftKey): Date =>
-  new Date(campaignMoments(store.timeline)[key].getTime() - 20 * hourMs)
+const createdAtOf = ({ timeline }: DemoStore, key: LeftKey): Date =>
+  new Date(campaignMoments(timeline)[key].getTime() - 20 * hourMs)
 const idOf = (store: DemoStore, key: LeftKey): string =>
-  campaignId(store, names[key], createdAtOf(store, key))
-const campaignId = (store: DemoStore, name: string, createdAt: Date): string =>
-  namedId(`campaign ${store.slug} ${name}`, createdAt.getTime())
+  namedId(`campaign ${store.slug} ${key}`, createdAtOf(store, key).getTime())
 
-type Visitor = Pick<Contact, 'phone' | 'phone_key' | 'name' | 'email' | 'custom_fields'> & { id?: string }
+const buyersOf = (shop: DemoShop, source: OrderSource): string[] =>
+  shop.attributed(source).map(({ plan }) => plan.customer.phone)
 
-/** Of a list that was deleted since. */
-const shopVisitors = (random: Random): Visitor[] =>
-  Array.from({ length: 40 }, (_, index) => {
-    const { phone, name, email } = brazilian(random, 6401 + index)
-    return { phone, phone_key: phone, name, email, custom_fields: {} }
-  })
-
-interface Outcome {
-  sent: number
-  failures?: Failure[]
-  rest?: Sending['rest']
+/** Eight over 120 days, five of them by reply, four of these to a campaign: each passes over those before it. */
+function optOutsOf({ store, shop, lists }: Desk): OptOut[] {
+  const { timeline } = store
+  const { veterans, regulars, others, fair } = shop.groups
+  const converted = new Set(
+    (['spring', 'fair', 'winter'] as const).flatMap((source) => buyersOf(shop, source)),
+  )
+  const quiet = (people: { phone: string }[]) => people.filter((each) => !converted.has(each.phone))
+  const customersAtFair = new Set(fair.map((each) => each.phone))
+  const visitors = lists.fair.contacts.filter((each) => !customersAtFair.has(each.phone))
+  const [manual, answeredWinter, answeredSpring] = quiet(veterans)
+  const [replied, alsoAnsweredSpring] = quiet(regulars)
+  const optOut = (
+    person: { phone: string } | undefined,
+    at: Date,
+    rest: Pick<OptOut, 'source'> & Partial<OptOut>,
+  ) => {
+    const { phone } = person!
+    const id = namedId(`opt-out ${store.slug} ${phone}`, at.getTime())
+    return { id, phone, phone_key: phoneKey(phone), created_at: at, updated_at: at, ...rest }
+  }
+  const answer = (person: { phone: string } | undefined, to: LeftKey, hours: number) => {
+    const at = new Date(campaignMoments(timeline)[to].getTime() + hours * hourMs)
+    return optOut(person, at, { source: 'reply', campaign_id: idOf(store, to) })
+  }
+  const byPhone = 'Pediu por telefone para não receber campanhas'
+  return [
+    optOut(manual, timeline.ago(118), { source: 'manual', note: byPhone }),
+    optOut(replied, timeline.ago(96), { source: 'reply' }),
+    answer(answeredWinter, 'winter', 2),
+    optOut(visitors[0], timeline.ago(62), { source: 'provider' }),
+    answer(visitors[1], 'fair', 3),
+    optOut(others[0], timeline.ago(30), { source: 'manual', note: 'Pedido por e-mail' }),
+    answer(answeredSpring, 'spring', 1),
+    answer(alsoAnsweredSpring, 'spring', 5),
+  ]
 }
 
-/** A campaign that left, or began to: its row, its messages, their ledger rows and touches. */
-async function saveLeft(
-  { db, store, random, shop, optOuts, content }: Desk,
-  key: LeftKey,
-  template: TemplateName,
-  list: DemoList | null,
-  recipients: readonly Visitor[],
-  { sent, failures = [], rest }: Outcome,
-): Promise<void> {
+/** Its row, its messages, their ledger rows and touches. */
+async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
+  const { db, store, lists, random } = desk
+  const { key, name, rest, sent, failures, template } = campaign
   const startedAt = campaignMoments(store.timeline)[key]
+  const list: DemoList | null = campaign.list && lists[campaign.list]
+  const recipients: Recipient[] = list ? list.contacts.slice(0, campaign.first) : shopVisitors(random)
   const id = idOf(store, key)
   const reservationId = rest === 'pending' ? namedId(`reservation ${id}`, startedAt.getTime()) : null
-  const skipped = optOuts.filter((each) => each.at < startedAt).map((each) => each.phone)
-  const readers = [
-    ...(key === 'paused' || key === 'cancelled' ? [] : buyerPhones(shop, key)),
-    ...optOuts.filter((each) => each.campaignId === id).map((each) => each.phone),
-  ]
-  const left = makeMessages(
-    {
-      campaignId: id,
-      campaignName: names[key],
-      startedAt,
-      recipients,
-      contactIds: new Map(recipients.flatMap((each) => (each.id ? [[each.phone, each.id]] : []))),
-      skippedPhones: new Set(skipped),
-      readerPhones: new Set(readers),
-      sent,
-      failures,
-      rest: rest ?? 'pending',
-      reservationId,
-      render: (contact) => rendered(template, contact.name ?? null),
-    },
-    store.timeline,
-    random,
-  )
-  const last = left.ledger.at(-1)!.sent_at
+  const messages = messagesOf(desk, campaign, recipients, reservationId)
   const counted = (...statuses: string[]): number =>
-    left.messages.filter((each) => statuses.includes(each.status)).length
-  const row: CampaignRow = {
-    ...campaignRow(store, {
-      name: names[key],
-      list,
-      content: content(template),
-      createdAt: createdAtOf(store, key),
-      by: key === 'fair' ? 'marco' : 'olivia',
-    }),
+    messages.filter((each) => statuses.includes(each.status)).length
+  const last = messages.findLast((each) => each.sent_at)!.sent_at!
+  const endedAt = new Date(last.getTime() + 1000)
+  const pending = counted('pending')
+  const row: SeedRow<'campaigns'> = {
+    id,
+    name,
+    list_id: list?.id ?? null,
     list_name: list?.name ?? 'Clientes da loja física',
+    content: resolved(store, campaigns.contents[template]),
     status: rest === 'pending' ? 'paused' : rest === 'cancelled' ? 'cancelled' : 'sent',
     pause_reason: rest === 'pending' ? 'manual' : null,
     audience_size: recipients.length,
     audience_opted_out: counted('skipped'),
     total: recipients.length,
-    pending: counted('pending'),
+    pending,
     sent: counted('sent', 'delivered', 'read'),
     delivered: counted('delivered', 'read'),
     read: counted('read'),
@@ -207,24 +142,113 @@ async function saveLeft(
     skipped: counted('skipped'),
     cancelled: counted('cancelled'),
     attempted_since_start: sent + failures.length,
-    failed_since_start: failures.filter((each) => each.code !== 'not-on-network').length,
+    failed_since_start: failures.filter((code) => code !== 'not-on-network').length,
     reservation_id: reservationId,
     snapshot_at: new Date(startedAt.getTime() + 1000),
     last_progress_at: last,
     started_at: startedAt,
-    paused_at: rest === 'pending' ? new Date(last.getTime() + 1000) : null,
-    completed_at: rest === 'pending' ? null : new Date(last.getTime() + 1000),
-    updated_at: new Date(last.getTime() + 1000),
+    paused_at: rest === 'pending' ? endedAt : null,
+    completed_at: rest === 'pending' ? null : endedAt,
+    created_by: store.people[campaign.by]!,
+    created_at: createdAtOf(store, key),
+    updated_at: endedAt,
   }
-  if (reservationId) await holdUnits(db, store, reservationId, row.pending!, startedAt)
+  if (reservationId) await holdUnits(db, store, reservationId, pending, startedAt)
   await insertRows(db, 'campaigns', store.id, [row])
-  await insertRows(db, 'campaign_messages', store.id, left.messages)
-  await insertRows(db, 'message_ledger', store.id, left.ledger)
-  await insertRows(db, 'attribution_touches', store.id, left.touches)
+  await insertRows(db, 'campaign_messages', store.id, messages)
+  await recordSent(db, store.id, messages, () => ({
+    source: 'messaging-campaign',
+    source_id: id,
+    email: null,
+    touch: { source_name: name },
+  }))
 }
 
-const buyerPhones = (shop: DemoShop, source: OrderSource): string[] =>
-  shop.attributed(source).map(({ plan }) => plan.customer.phone)
+/** Of a list that was deleted since. */
+const shopVisitors = (random: Random): Recipient[] =>
+  Array.from({ length: 40 }, (_, index) => {
+    const { phone, name, email } = brazilian(random, 6401 + index)
+    return { phone, phone_key: phone, name, email, custom_fields: {} }
+  })
+
+interface Fate {
+  status: 'sent' | 'delivered' | 'read' | 'failed' | 'skipped' | 'pending' | 'cancelled'
+  failure?: FailureCode
+}
+
+/** Those who opted out before are passed over; of what was sent 92 % arrives, 70 % is read: first who ordered or answered. */
+function messagesOf(
+  { store, shop, random, optOuts }: Desk,
+  { key, template, sent, failures, rest = 'pending' }: Left,
+  recipients: readonly Recipient[],
+  reservationId: string | null,
+): MessageRow[] {
+  const { timeline } = store
+  const startedAt = campaignMoments(timeline)[key]
+  const campaignId = idOf(store, key)
+  const answered = optOuts.filter((each) => each.campaign_id === campaignId).map((each) => each.phone)
+  const readers = new Set([
+    ...(key === 'paused' || key === 'cancelled' ? [] : buyersOf(shop, key)),
+    ...answered,
+  ])
+  const stopped = new Set(optOuts.filter((each) => each.created_at < startedAt).map((each) => each.phone))
+  const shuffled = random.shuffled(recipients)
+  const skipped = shuffled.filter(({ phone }) => stopped.has(phone))
+  const reachable = shuffled.filter(({ phone }) => !stopped.has(phone))
+  const leaving = reachable.slice(0, sent + failures.length)
+  const others = random.shuffled(leaving.filter(({ phone }) => !readers.has(phone)))
+  const first = leaving.filter(({ phone }) => readers.has(phone))
+  if (first.length !== readers.size) throw new Error('A reader of a campaign is not among those it went to')
+  const fates = new Map<Recipient, Fate>(skipped.map((each) => [each, { status: 'skipped' }]))
+  for (const [n, failure] of failures.entries()) fates.set(others[n]!, { status: 'failed', failure })
+  for (const [n, each] of [...first, ...others.slice(failures.length)].entries()) {
+    const isDelivered = n < Math.round(sent * 0.92)
+    fates.set(each, { status: n < Math.round(sent * 0.7) ? 'read' : isDelivered ? 'delivered' : 'sent' })
+  }
+  return [...skipped, ...reachable].map((contact, n): MessageRow => {
+    const { status, failure = null } = fates.get(contact) ?? { status: rest }
+    const at = new Date(startedAt.getTime() + 2000 + n * 120)
+    const isTaken = failure === 'undelivered' || ['sent', 'delivered', 'read'].includes(status)
+    const isTried = isTaken || failure !== null
+    const after = (since: Date, least: number, most: number) =>
+      timeline.notAfterNow(new Date(since.getTime() + random.between(least, most)))
+    const delivered_at = status === 'delivered' || status === 'read' ? after(at, 1500, 40_000) : null
+    const longest = readers.has(contact.phone) ? 30 * minuteMs : dayMs / 2
+    const read_at = status === 'read' ? after(delivered_at!, minuteMs, longest) : null
+    const failed_at = failure ? new Date(at.getTime() + (isTaken ? 5000 : 300)) : null
+    const { id: contact_id, phone, phone_key, name, email, custom_fields } = contact
+    // Ids ascend in the order of sending.
+    const id = namedId(`message ${campaignId} ${phone}`, startedAt.getTime() + 1000 + n)
+    return {
+      id,
+      campaign_id: campaignId,
+      contact_id: contact_id ?? null,
+      ...{ phone, phone_key, name, email, custom_fields, status },
+      skip_reason: status === 'skipped' ? 'opted-out' : null,
+      failure_code: failure,
+      failure_message: failure && failureMessages[failure],
+      text: isTried ? textFor(template, name ?? null) : null,
+      attempts: isTried ? 1 : 0,
+      generation: 1,
+      provider_message_id: isTaken ? `wamid.${id}` : null,
+      reservation_id: status === 'skipped' ? null : reservationId,
+      unit: unitOf(status, isTaken),
+      sent_at: isTaken ? at : null,
+      delivered_at,
+      read_at,
+      failed_at,
+      created_at: new Date(startedAt.getTime() + 1000),
+      updated_at: read_at ?? delivered_at ?? failed_at ?? (isTaken ? at : startedAt),
+    }
+  })
+}
+
+/** What became of its unit of the quota: who was passed over never had one. */
+function unitOf(status: Fate['status'], isTaken: boolean): string {
+  if (isTaken) return 'committed'
+  if (status === 'skipped') return 'none'
+  return status === 'pending' ? 'reserved' : 'released'
+}
 
 /** What a paused campaign has yet to send stays reserved in the cycle it began in. */
 async function holdUnits(
@@ -234,7 +258,7 @@ async function holdUnits(
   units: number,
   at: Date,
 ): Promise<void> {
-  const cycle = await db
+  const { starts_at: cycle_starts_at } = await db
     .updateTable('usage_cycles')
     .set({ reserved: units })
     .where('store_id', '=', store.id)
@@ -242,112 +266,14 @@ async function holdUnits(
     .where('ends_at', '>', at)
     .returning('starts_at')
     .executeTakeFirstOrThrow()
-  await insertRows(db, 'usage_reservations', store.id, [
-    {
-      id,
-      cycle_starts_at: cycle.starts_at,
-      source: 'messaging-campaign',
-      units,
-      created_at: at,
-      updated_at: at,
-    },
-  ])
-}
-
-/** Scheduled, failed, and two drafts. */
-function unsent({ store, lists, content }: Desk): CampaignRow[] {
-  const { timeline } = store
-  const failedAt = timeline.localTime(11, 9)
-  const scheduled = campaignRow(store, {
-    name: 'Prévia de Natal para VIPs',
-    list: lists.vip,
-    content: content('black_friday'),
-    createdAt: timeline.ago(1.2),
-    by: 'olivia',
-  })
-  const failed = campaignRow(store, {
-    name: 'Primavera na Aurora',
-    list: lists.regulars,
-    content: content('spring_pause'),
-    createdAt: new Date(failedAt.getTime() - dayMs),
-    by: 'marco',
-  })
-  return [
-    { ...scheduled, status: 'scheduled', scheduled_at: timeline.localTime(-3, 10) },
-    {
-      ...failed,
-      status: 'failed',
-      failure_reason: 'template-unavailable',
-      started_at: failedAt,
-      completed_at: new Date(failedAt.getTime() + minuteMs / 2),
-      updated_at: new Date(failedAt.getTime() + minuteMs / 2),
-    },
-    campaignRow(store, {
-      name: 'Pesquisa com assinantes',
-      list: lists.popup,
-      content: textContent('Oi {{firstName|tudo bem}}, o que você gostaria de ver na Aurora no ano que vem?'),
-      createdAt: timeline.ago(6),
-      by: 'marco',
-    }),
-    campaignRow(store, {
-      name: 'Últimas horas da Black Friday',
-      list: lists.regulars,
-      content: content('black_friday'),
-      createdAt: timeline.ago(0.8),
-      by: 'olivia',
-    }),
-  ]
-}
-
-interface NewCampaign {
-  name: string
-  list: DemoList | null
-  content: Content
-  createdAt: Date
-  /** Which of the store's people made it. */
-  by: string
-}
-
-function campaignRow(store: DemoStore, { name, list, content, createdAt, by }: NewCampaign): CampaignRow {
-  return {
-    id: campaignId(store, name, createdAt),
-    name,
-    list_id: list?.id ?? null,
-    list_name: list?.name ?? null,
-    content,
-    send_window: null,
-    status: 'draft',
-    pause_reason: null,
-    failure_reason: null,
-    audience_size: null,
-    audience_opted_out: null,
-    total: 0,
-    pending: 0,
-    sent: 0,
-    delivered: 0,
-    read: 0,
-    failed: 0,
-    skipped: 0,
-    cancelled: 0,
-    attempted_since_start: 0,
-    failed_since_start: 0,
-    reservation_id: null,
-    snapshot_at: null,
-    last_progress_at: null,
-    scheduled_at: null,
-    started_at: null,
-    paused_at: null,
-    completed_at: null,
-    created_by: store.people[by]!,
-    created_at: createdAt,
-    updated_at: createdAt,
-  }
+  const held = { source: 'messaging-campaign', units, created_at: at, updated_at: at }
+  await insertRows(db, 'usage_reservations', store.id, [{ id, cycle_starts_at, ...held }])
 }
 
 /** The body of a template as this person reads it. */
-function rendered(template: TemplateName, name: string | null): string {
+function textFor(template: Left['template'], name: string | null): string {
   const { body } = auroraTemplates.find((each) => each.name === template)!
-  const values = bodyParameters[template].map((each) =>
+  const values = campaigns.contents[template].templateParameters.body.map((each) =>
     each.replace(/\{\{firstName\|(.*)\}\}/, (_all, fallback: string) => name?.split(' ')[0] ?? fallback),
   )
   return body.replace(/\{\{(\d)\}\}/g, (_all, number: string) => values[Number(number) - 1] ?? '')

@@ -2,6 +2,7 @@
 import type { ExchangeEvent } from '#operations/exchanges/settings/schema'
 import type { Variant } from '#operations/exchanges/shopper/variants'
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
+import requests from './data/exchanges.json' with { type: 'json' }
 import { dayMs, type Timeline } from './timeline.ts'
 
 type Type = 'exchange' | 'return'
@@ -32,13 +33,8 @@ export interface PlannedRequest {
   steps: Step[]
 }
 
-type Path = readonly (readonly [event: string, daysAfter: number, note?: string])[]
-
-const approved: Path = [['approved', 0.6]]
-const shipped: Path = [...approved, ['shipped', 1.5]]
-const received: Path = [...shipped, ['received', 3]]
-const completed: Path = [...received, ['completed', 0.8]]
-const moved = 'address-changed'
+/** What came after it was asked for. */
+type Path = [event: string, daysAfter: number][]
 
 interface Case {
   /** When it was asked for. */
@@ -53,85 +49,13 @@ interface Case {
   rejection?: { code: string; reason: string }
 }
 
-const worn = 'As peças chegaram com sinais de uso e sem a etiqueta.'
-const cases: readonly Case[] = [
-  // Requested.
-  { days: 0.2, type: 'exchange', reason: 'wrong-size', path: [], comment: 'Ficou pequeno, quero um maior.' },
-  { days: 0.8, type: 'return', reason: 'changed-mind', path: [], inStore: true },
-  {
-    days: 1.5,
-    type: 'exchange',
-    reason: 'defective',
-    path: [],
-    photos: 2,
-    comment: 'Veio com a costura solta.',
-  },
-  { days: 2.2, type: 'exchange', reason: 'wrong-size', path: [] },
-  { days: 2.8, type: 'return', reason: 'not-as-described', path: [], photos: 1, isLate: true },
-  { days: 3.6, type: 'exchange', reason: 'damaged-in-transit', path: [], photos: 2 },
-  // Approved; the last one must leave by tomorrow.
-  { days: 3.1, type: 'exchange', reason: 'wrong-size', path: approved },
-  { days: 5.2, type: 'return', reason: 'defective', path: [...approved, [moved, 0.4]], photos: 1 },
-  { days: 7.4, type: 'exchange', reason: 'wrong-size', path: approved, inStore: true },
-  { days: 27.6, type: 'exchange', reason: 'changed-mind', path: approved },
-  // In transit.
-  { days: 6.3, type: 'exchange', reason: 'wrong-size', path: shipped },
-  { days: 8.5, type: 'return', reason: 'wrong-item', path: shipped, photos: 1, comment: 'Recebi outra cor.' },
-  { days: 10.4, type: 'exchange', reason: 'changed-mind', path: shipped },
-  // Received.
-  { days: 11.7, type: 'exchange', reason: 'wrong-size', path: received },
-  { days: 15.2, type: 'return', reason: 'damaged-in-transit', path: received, photos: 2 },
-  // Completed.
-  { days: 20.3, type: 'exchange', reason: 'wrong-size', path: completed },
-  { days: 26.1, type: 'return', reason: 'changed-mind', path: completed },
-  { days: 33.8, type: 'exchange', reason: 'defective', path: completed, photos: 1 },
-  { days: 40.5, type: 'exchange', reason: 'wrong-item', path: completed, photos: 1 },
-  { days: 48.2, type: 'return', reason: 'not-as-described', path: completed, photos: 1 },
-  {
-    days: 57.6,
-    type: 'exchange',
-    reason: 'wrong-size',
-    path: [...approved, [moved, 0.4], ['shipped', 1.5], ['received', 3], ['completed', 0.8]],
-  },
-  { days: 69.3, type: 'return', reason: 'defective', path: completed, photos: 2 },
-  { days: 86.9, type: 'exchange', reason: 'wrong-size', path: completed },
-  // Rejected: at once, before and after the items came.
-  {
-    days: 18.4,
-    type: 'return',
-    reason: 'other',
-    path: [['rejected', 0.9]],
-    photos: 1,
-    comment: 'A cor desbotou depois de lavar.',
-    rejection: {
-      code: 'not-eligible',
-      reason: 'A peça foi lavada em água quente, ao contrário da etiqueta.',
-    },
-  },
-  {
-    days: 36.2,
-    type: 'exchange',
-    reason: 'changed-mind',
-    path: [...approved, ['rejected', 0.5]],
-    rejection: { code: 'final-sale', reason: 'O modelo pedido saiu de linha: fale conosco para um crédito.' },
-  },
-  {
-    days: 61.7,
-    type: 'return',
-    reason: 'not-as-described',
-    path: [...received, ['rejected', 0.6]],
-    photos: 1,
-    rejection: { code: 'failed-inspection', reason: worn },
-  },
-  // Cancelled, expired.
-  { days: 44.9, type: 'return', reason: 'changed-mind', path: [...approved, ['cancelled', 0.4]] },
-  { days: 53.3, type: 'exchange', reason: 'wrong-size', path: [...approved, ['expired', 28]] },
-]
+/** Requested, approved (the last one must leave by tomorrow), in transit, received, completed, rejected, and the rest. */
+const cases = requests as Case[]
 
 const stepFacts: Record<string, Pick<Step, 'to' | 'tells'> & { by: Step['by'] | 'member' }> = {
   requested: { to: 'requested', tells: 'requested', by: 'customer' },
   approved: { to: 'approved', tells: 'approved', by: 'member' },
-  [moved]: { to: null, tells: 'addressChanged', by: 'member' },
+  'address-changed': { to: null, tells: 'addressChanged', by: 'member' },
   shipped: { to: 'in-transit', tells: null, by: 'customer' },
   received: { to: 'received', tells: 'received', by: 'member' },
   completed: { to: 'completed', tells: 'completed', by: 'member' },

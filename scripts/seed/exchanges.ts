@@ -1,245 +1,117 @@
-/** The demo's exchanges and returns: settings, 28 requests with their histories and photos. No email leaves. */
+/** The demo's exchanges and returns: 28 requests with their histories and photos. No email leaves. */
 import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/requests/amounts'
 import { exchangePhotos, photosOwner } from '#operations/exchanges/requests/photos'
 import { searchTextOf } from '#operations/exchanges/requests/search'
-import { defaultSettings } from '#operations/exchanges/settings/defaults'
 import type { ExchangeContent } from '#operations/exchanges/settings/schema'
 import { customerAddress } from '#operations/exchanges/shopper/customer-address'
-import { choices, type Variant } from '#operations/exchanges/shopper/variants'
+import { choices } from '#operations/exchanges/shopper/variants'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { sign } from '#runtime/secrets'
 import { namedId, sha256 } from '#runtime/values/ids'
-import { historyRows, ledgerRow, noticeRows } from './exchange-history.ts'
-import { type PlannedRequest, planRequests } from './exchange-plan.ts'
-import { samples } from './inbox-rows.ts'
-import { insertRows, type SeedRow } from './rows.ts'
+import type { DemoStore } from './demo-store.ts'
+import { type PlannedRequest, planRequests, type Step } from './exchange-plan.ts'
+import { photo } from './media.ts'
+import { orderSources } from './order-plan.ts'
+import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import type { DemoStore } from './store.ts'
+import { auroraPeople } from './store.ts'
 import { dayMs } from './timeline.ts'
 import { wishlistOrders } from './wishlist.ts'
 
-const saoPaulo = {
-  recipient: 'Aurora Supply, trocas',
-  street: 'Rua Harmonia',
-  number: '451',
-  complement: 'Galpão 2',
-  district: 'Vila Madalena',
-  city: 'São Paulo',
-  state: 'SP',
-  postalCode: '05435-000',
-  country: 'BR',
-  phone: '+551140002000',
-  instructions: 'De segunda a sexta, das 9 às 17 horas',
-}
-const newYork = {
-  recipient: 'Borealis Goods, returns',
-  street: 'Bedford Avenue',
-  number: '210',
-  complement: null,
-  district: 'Brooklyn',
-  city: 'New York',
-  state: 'NY',
-  postalCode: '11249',
-  country: 'US',
-  phone: null,
-  instructions: null,
-}
 const firstNumber = 1001
 const deadlineMs = 28 * dayMs
 
-/** Once the orders, the mirror of the catalog and the wishlists are there. */
+/** Once the settings, the orders, the mirror of the catalog and the wishlists are there. */
 export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
   const taken = wishlistOrders(shop, store)
-  const sources = ['spring', 'fair', 'winter', 'newsletter', 'cart', 'cart-coupon', 'win-back'] as const
-  for (const source of [...sources, 'post-purchase', 'stock'] as const) {
-    for (const { order } of shop.attributed(source)) taken.add(order)
-  }
+  for (const source of orderSources) for (const { order } of shop.attributed(source)) taken.add(order)
   const paid = shop.orders.filter((order) => order.paymentStatus === 'paid' && order.currency === 'BRL')
   // Of the last weeks too few may be left.
-  const candidates = [
-    ...paid.filter((order) => !taken.has(order)),
-    ...paid.filter((order) => taken.has(order)),
-  ]
-  const all = await choices(
-    ctx,
-    { currency: 'BRL' },
-    { exchangeScope: 'any-product', types: ['exchange'] },
-    [],
-  )
-  const plan = planRequests(
-    candidates,
-    Map.groupBy(all, ({ productId }) => productId),
-    store.timeline,
-  )
-  const settings: ExchangeContent = {
-    ...defaultSettings,
-    isEnabled: true,
-    windowDays: 30,
-    allowOutsideWindow: true,
-    returnAddress: saoPaulo,
-    returnMethods: [
-      {
-        method: 'customer-ships',
-        label: 'Enviar pelos Correios',
-        instructions: 'Embale bem e coloque o número da solicitação na caixa.',
-        isEnabled: true,
-      },
-      { method: 'in-store', label: 'Levar à loja', instructions: 'Rua Harmonia, 451', isEnabled: true },
-    ],
-    texts: {
-      ...defaultSettings.texts,
-      pageTitle: 'Trocas e devoluções',
-      intro: 'Você tem 30 dias para trocar ou devolver.',
-      successMessage: 'Recebemos a sua solicitação.',
-      outsideWindowMessage: 'O prazo de troca deste pedido já terminou.',
-      buttonText: 'Solicitar',
-    },
-  }
-  await seedRequests(ctx, store, settings, plan)
+  const candidates = [true, false].flatMap((isFree) => paid.filter((order) => taken.has(order) !== isFree))
+  const scope = { exchangeScope: 'any-product', types: ['exchange'] } as const
+  const all = await choices(ctx, { currency: 'BRL' }, { ...scope, types: [...scope.types] }, [])
+  const variants = Map.groupBy(all, ({ productId }) => productId)
+  await seedRequests(ctx, store, planRequests(candidates, variants, store.timeline))
 }
 
-/** One return that waits. */
-export async function seedBorealisExchanges(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
-  const order = shop.orders.findLast(({ deliveredAt }) => deliveredAt !== null)!
-  const at = new Date(Date.parse(order.deliveredAt!) + 2 * dayMs)
-  const settings = { ...defaultSettings, isEnabled: true, returnAddress: newYork }
-  await seedRequests(ctx, store, settings, [
-    {
-      order,
-      type: 'return',
-      items: order.items.slice(0, 1).map((item) => ({ item, wanted: null })),
-      reason: 'changed-mind',
-      comment: null,
-      photos: 0,
-      outsideWindow: false,
-      returnMethod: 'customer-ships',
-      rejection: null,
-      steps: [
-        {
-          event: 'requested',
-          at: store.timeline.notAfterNow(at),
-          to: 'requested',
-          by: 'customer',
-          tells: 'requested',
-          note: null,
-        },
-      ],
-    },
-  ])
-}
-
-const requestId = (store: DemoStore, { order, steps }: PlannedRequest): string =>
-  namedId(`exchange ${store.id} ${order.id}`, steps[0]!.at.getTime())
-
-async function seedRequests(
-  ctx: Context,
-  store: DemoStore,
-  settings: ExchangeContent,
-  plan: readonly PlannedRequest[],
-): Promise<void> {
-  const { timeline } = store
-  const variantNames = await namesOf(ctx)
-  const photos = await storePhotos(ctx, store, plan)
+async function seedRequests(ctx: Context, store: DemoStore, plan: readonly PlannedRequest[]): Promise<void> {
+  const { content } = await ctx.db.selectFrom('exchange_settings').select('content').executeTakeFirstOrThrow()
+  const settings = content as ExchangeContent
+  const variants = await ctx.db
+    .selectFrom('product_snapshot_variants')
+    .select(['variant_id', 'name'])
+    .execute()
+  const variantNames = new Map(variants.map((row) => [row.variant_id, row.name]))
+  const requests = plan.map((each, n) => requestRow(store, settings, each, n))
+  const idOf = (n: number): string => requests[n]!.id
+  const photos = (await Promise.all(plan.map((each, n) => storePhotos(ctx, idOf(n), each)))).flat()
   await ctx.transaction(async (tx) => {
-    const at = timeline.ago(100)
-    await insertRows(tx.system, 'exchange_settings', store.id, [
-      { content: settings, created_at: at, updated_at: at },
-    ])
-    await insertRows(tx.system, 'exchange_numbers', store.id, [{ last: firstNumber + plan.length - 1 }])
-    const requests = plan.map((each, n) => requestRow(store, settings, each, n))
-    await insertRows(tx.system, 'exchange_requests', store.id, requests)
-    await insertRows(
-      tx.system,
+    const insert = <T extends Parameters<typeof insertRows>[1]>(table: T, rows: SeedRow<T>[]) =>
+      insertRows(tx.system, table, store.id, rows)
+    await insert('exchange_numbers', [{ last: firstNumber + plan.length - 1 }])
+    await insert('exchange_requests', requests)
+    await insert(
       'exchange_items',
-      store.id,
-      plan.flatMap((each) => itemRows(requestId(store, each), settings, each, variantNames)),
+      plan.flatMap((each, n) => itemRows(idOf(n), settings, each, variantNames)),
     )
-    if (photos.length > 0) await insertRows(tx.system, 'exchange_photos', store.id, photos)
-    for (const [id, ofOne] of Map.groupBy(photos, (photo) => photo.request_id)) {
+    await insert('exchange_photos', photos)
+    for (const [id, ofOne] of Map.groupBy(photos, (each) => each.request_id)) {
       const uses = ofOne.map(({ url }) => ({ url, purpose: exchangePhotos, field: 'photos' }))
       await files.setUses(tx, photosOwner(id), uses)
     }
-    const notices = plan.flatMap((each) => noticeRows(requestId(store, each), each))
-    await insertRows(
-      tx.system,
+    await insert(
       'exchange_history',
-      store.id,
-      plan.flatMap((each) => historyRows(requestId(store, each), each)),
+      plan.flatMap((each, n) => historyRows(idOf(n), each)),
     )
-    await insertRows(tx.system, 'exchange_notices', store.id, notices)
-    await insertRows(tx.system, 'message_ledger', store.id, notices.map(ledgerRow))
+    const notices = plan.flatMap((each, n) => noticeRows(idOf(n), each))
+    await insert('exchange_notices', notices)
+    await recordSent(tx.system, store.id, notices, ({ request_id, recipient }) => ({
+      channel: 'email',
+      source: 'exchange',
+      source_id: request_id,
+      email: recipient.toLowerCase(),
+    }))
     // Each email had its link, and so had the page after sending.
     const links = [
-      ...requests.map(({ id }) => ({ key: id, id })),
-      ...notices.map((row) => ({ key: row.id, id: row.request_id })),
+      ...requests.map(({ id }) => ({ key: id, request_id: id })),
+      ...notices.map(({ id, request_id }) => ({ key: id, request_id })),
     ]
-    await insertRows(
-      tx.system,
-      'exchange_tokens',
-      store.id,
-      links.map(({ key, id }) => ({
-        hash: sha256(sign(ctx.settings, 'demo-exchange-link', key)),
-        request_id: id,
-        created_at: at,
-      })),
-    )
+    const tokens = links.map(({ key, request_id }) => ({
+      hash: sha256(sign(ctx.settings, 'demo-exchange-link', key)),
+      request_id,
+      created_at: store.timeline.ago(100),
+    }))
+    await insert('exchange_tokens', tokens)
   })
-}
-
-async function namesOf(ctx: Context): Promise<ReadonlyMap<string, string>> {
-  const rows = await ctx.db.selectFrom('product_snapshot_variants').select(['variant_id', 'name']).execute()
-  return new Map(rows.map((row) => [row.variant_id, row.name]))
 }
 
 async function storePhotos(
   ctx: Context,
-  store: DemoStore,
-  plan: readonly PlannedRequest[],
+  request_id: string,
+  { photos, steps }: PlannedRequest,
 ): Promise<SeedRow<'exchange_photos'>[]> {
-  const { fileName, contentType, bytes } = samples.image
+  const content = await photo()
   const rows: SeedRow<'exchange_photos'>[] = []
-  for (const each of plan) {
-    const request = requestId(store, each)
-    for (let position = 1; position <= each.photos; position += 1) {
-      const id = namedId(`exchange photo ${request} ${position}`, each.steps[0]!.at.getTime())
-      const file = { id, fileName, contentType, visibility: 'private' as const, content: bytes }
-      const { url, key } = await files.put(ctx, exchangePhotos, file)
-      rows.push({
-        id,
-        request_id: request,
-        position,
-        url,
-        key,
-        content_type: contentType,
-        size: bytes.length,
-      })
-    }
+  for (let position = 1; position <= photos; position += 1) {
+    const id = namedId(`exchange photo ${request_id} ${position}`, steps[0]!.at.getTime())
+    const file = { fileName: 'foto.png', contentType: 'image/png', visibility: 'private' as const, content }
+    const { url, key } = await files.put(ctx, exchangePhotos, { id, ...file })
+    rows.push({ id, request_id, position, url, key, content_type: file.contentType, size: content.length })
   }
   return rows
 }
 
-const addressOf = ({ order }: PlannedRequest, store: DemoStore) =>
-  customerAddress(
-    {
-      ...order,
-      placedAt: new Date(order.placedAt),
-      shippedAt: null,
-      deliveredAt: null,
-    },
-    store.country,
-  )
-
 function requestRow(
   store: DemoStore,
   settings: ExchangeContent,
-  each: PlannedRequest,
+  { order, type, items, steps, rejection, ...each }: PlannedRequest,
   n: number,
 ): SeedRow<'exchange_requests'> {
-  const { order, type, items, steps, rejection } = each
   const { customer } = order
   const number = `EX-${firstNumber + n}`
   const at = (event: string): Date | null => steps.find((step) => step.event === event)?.at ?? null
+  const dates = { placedAt: new Date(order.placedAt), shippedAt: null, deliveredAt: null }
   const lines = items.map(({ item, wanted }) => ({
     lineTotal: item.total,
     ordered: item.quantity,
@@ -249,8 +121,9 @@ function requestRow(
   const amount = amountOf(lines, order.total)
   const [createdAt, approvedAt, completedAt] = [steps[0]!.at, at('approved'), at('completed')]
   const isSent = at('shipped') !== null
+  const isReturn = type === 'return'
   return {
-    id: requestId(store, each),
+    id: namedId(`exchange ${store.id} ${order.id}`, createdAt.getTime()),
     number,
     type,
     status: steps.findLast(({ to }) => to !== null)!.to!,
@@ -262,23 +135,21 @@ function requestRow(
     customer_name: customer.name,
     customer_email: customer.email,
     customer_phone: customer.phone,
-    customer_address: addressOf(each, store),
+    customer_address: customerAddress({ ...order, ...dates }, store.country),
     reasons: [each.reason],
     photo_count: each.photos,
     comment: each.comment,
     amount,
-    price_difference: type === 'return' ? null : priceDifferenceOf(lines, amount),
+    price_difference: isReturn ? null : priceDifferenceOf(lines, amount),
     currency: order.currency,
     outside_window: each.outsideWindow,
     return_method: each.returnMethod,
     return_address: settings.returnAddress,
-    return_code: null,
-    label_url: null,
     carrier: isSent ? 'Correios' : null,
     tracking_code: isSent ? `TR${order.id}77BR` : null,
-    refund_method: type === 'return' ? 'original-payment' : null,
-    refund_amount: type === 'return' && completedAt ? amount : null,
-    exchange_order_id: type === 'exchange' && completedAt ? `${order.number}-T` : null,
+    refund_method: isReturn ? 'original-payment' : null,
+    refund_amount: isReturn && completedAt ? amount : null,
+    exchange_order_id: !isReturn && completedAt ? `${order.number}-T` : null,
     rejection_code: rejection?.code ?? null,
     rejection_reason: rejection?.reason ?? null,
     search_text: searchTextOf({
@@ -309,8 +180,7 @@ function itemRows(
   variantNames: ReadonlyMap<string, string>,
 ): SeedRow<'exchange_items'>[] {
   const createdAt = steps[0]!.at
-  const isApproved = steps.some(({ event }) => event === 'approved')
-  const hasArrived = steps.some(({ event }) => event === 'received')
+  const has = (name: string): boolean => steps.some(({ event }) => event === name)
   return items.map(({ item, wanted }, n) => ({
     id: namedId(`exchange item ${id} ${n}`, createdAt.getTime()),
     request_id: id,
@@ -323,23 +193,78 @@ function itemRows(
     variant_name: variantNames.get(item.variantId ?? '') ?? null,
     image_url: item.imageUrl,
     quantity: item.quantity,
-    approved_quantity: isApproved ? item.quantity : null,
-    received_quantity: hasArrived ? item.quantity : null,
+    approved_quantity: has('approved') ? item.quantity : null,
+    received_quantity: has('received') ? item.quantity : null,
     line_total: item.total,
     line_quantity: item.quantity,
     unit_price: unitPriceOf(item.total, item.quantity),
     reason,
     reason_label: reasons.find(({ key }) => key === reason)!.label,
-    comment: null,
-    exchange_for: wanted && wantedOf(wanted),
+    exchange_for: wanted && {
+      productId: wanted.productId,
+      variantId: wanted.variantId,
+      name: wanted.name,
+      variantName: wanted.variantName,
+      unitPrice: Number(wanted.unitPrice),
+    },
     requested_at: createdAt,
   }))
 }
 
-const wantedOf = ({ productId, variantId, name, variantName, unitPrice }: Variant) => ({
-  productId,
-  variantId,
-  name,
-  variantName,
-  unitPrice: Number(unitPrice),
-})
+/** An email leaves so long after its cause. */
+const leftAt = ({ at }: Step): Date => new Date(at.getTime() + 20_000)
+
+function historyRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exchange_history'>[] {
+  let status: string | null = null
+  return steps.flatMap((step, n) => {
+    const from = status
+    status = step.to ?? status
+    const member = auroraPeople.find(({ key }) => key === step.by)
+    const row = {
+      id: namedId(`exchange history ${id} ${n}`, step.at.getTime()),
+      request_id: id,
+      at: step.at,
+      event: step.event,
+      from_status: step.to === null ? null : from,
+      to_status: step.to,
+      actor_type: member ? 'member' : step.by,
+      actor_name: member?.name ?? (step.by === 'customer' ? order.customer.name : null),
+      note: step.note,
+    }
+    if (step.tells === null) return [row]
+    const told = step.tells === 'addressChanged' ? 'address changed' : step.tells
+    const notified = {
+      id: namedId(`exchange history ${id} ${n} told`, leftAt(step).getTime()),
+      request_id: id,
+      at: leftAt(step),
+      event: 'notified',
+      actor_type: 'system',
+      note: `Email: ${told}`,
+    }
+    return [row, notified]
+  })
+}
+
+function noticeRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exchange_notices'>[] {
+  return steps.flatMap((step) => {
+    if (step.tells === null) return []
+    const at = leftAt(step)
+    const noticeId = namedId(`exchange notice ${id} ${step.tells}`, step.at.getTime())
+    return {
+      id: noticeId,
+      request_id: id,
+      event: step.tells,
+      sequence: 1,
+      channel: 'email',
+      state: 'sent',
+      recipient: order.customer.email!,
+      tries: 1,
+      called_at: at,
+      next_try_at: step.at,
+      provider_message_id: `<${noticeId}@sandbox.invalid>`,
+      sent_at: at,
+      created_at: step.at,
+      updated_at: at,
+    }
+  })
+}

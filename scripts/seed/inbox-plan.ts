@@ -1,8 +1,9 @@
 /** Who wrote what in the demo's inbox: 60 conversations with 610 messages of contacts and the team. No database. */
+import texts from './data/texts.json' with { type: 'json' }
 import type { Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
 
-export type Part = 'text' | 'image' | 'audio' | 'document' | 'location' | 'template' | 'reaction'
+type Part = 'text' | 'image' | 'audio' | 'document' | 'location' | 'template' | 'reaction'
 
 export interface PlannedMessage {
   direction: 'inbound' | 'outbound'
@@ -24,28 +25,6 @@ export interface PlannedConversation {
 }
 
 const count = 60
-const questions = [
-  'Olá! Meu pedido já saiu?',
-  'Tem esse modelo em azul?',
-  'Quero trocar o tamanho, ficou pequeno',
-  'Qual o prazo para o Rio de Janeiro?',
-  'O pagamento foi aprovado?',
-  'Vocês têm loja física em São Paulo?',
-  'O código de rastreio não funciona',
-  'Posso pagar com Pix?',
-  'Chegou certinho, obrigada!',
-  'A garrafa veio com um risco na tampa',
-]
-const answers = [
-  'Olá! Vou verificar agora mesmo.',
-  'Seu pedido saiu hoje cedo, o rastreio chega em instantes.',
-  'Temos sim, do P ao GG.',
-  'Claro! A troca é gratuita em até 30 dias.',
-  'O prazo é de 3 a 5 dias úteis.',
-  'O pagamento foi aprovado, obrigada!',
-  'Pedimos desculpas, já enviamos outra peça.',
-]
-const templateText = 'Olá! Podemos ajudar com mais alguma coisa sobre o seu pedido?'
 
 /** `templates`: how many messages of the team are one. */
 export function planInbox(timeline: Timeline, random: Random, templates: number): PlannedConversation[] {
@@ -55,75 +34,62 @@ export function planInbox(timeline: Timeline, random: Random, templates: number)
   give(plans, 'inbound', 4, 'document')
   give(plans, 'inbound', 3, 'location')
   give(plans, 'outbound', templates, 'template')
+  const isText = ({ type }: PlannedMessage): boolean => type === 'text'
+  const [inbound, outbound] = (['inbound', 'outbound'] as const).map(
+    (direction) => (each: PlannedMessage) => each.direction === direction,
+  ) as [typeof isText, typeof isText]
   // The first message of one is a sticker's worth of thanks; the last words of another are STOP.
-  const thanks = plans[30]!.messages.find((each) => each.direction === 'inbound' && each.type === 'text')!
-  Object.assign(thanks, { type: 'reaction', text: null })
-  const stop = plans[count - 1]!.messages.findLast((each) => each.direction === 'inbound')!
-  Object.assign(stop, { type: 'text', text: 'STOP' })
-  failSome(plans)
+  Object.assign(plans[30]!.messages.find((each) => inbound(each) && isText(each))!, {
+    type: 'reaction',
+    text: null,
+  })
+  Object.assign(plans[count - 1]!.messages.findLast(inbound)!, { type: 'text', text: 'STOP' })
+  for (let n = 0; n < 5; n += 1) {
+    const message = plans[40 + n]!.messages.findLast((each) => outbound(each) && isText(each))!
+    message.failure = n < 2 ? 'not-on-network' : 'window-closed'
+  }
   return plans
 }
 
 function planOne(i: number, timeline: Timeline, random: Random): PlannedConversation {
-  const isOpen = i < 34
   const extra = i < 35 ? 1 : 0
   const unread = i < 7 ? 3 : i < 12 ? 2 : 0
   const isWaiting = i < 9
-  const [inbound, outbound] = [5 + extra, 4 + extra]
   // What came last: unanswered messages of those who wait, an answer of all others.
   const trailing = isWaiting ? unread : 0
-  const order: ('inbound' | 'outbound')[] = []
-  let [ins, outs] = [inbound - trailing, outbound]
-  while (ins + outs > 0) {
-    if (ins > 0) {
-      order.push('inbound')
-      ins -= 1
-    }
-    if (outs > 0) {
-      order.push('outbound')
-      outs -= 1
-    }
-  }
-  while (ins < trailing) {
-    order.push('inbound')
-    ins += 1
-  }
-  const end = endOf(i, timeline, random)
-  let at = end.getTime()
-  const messages = order.toReversed().map((direction): PlannedMessage => {
-    const message = {
-      direction,
-      type: 'text' as const,
-      text: random.pick(direction === 'inbound' ? questions : answers),
-      at: new Date(at),
-      failure: null,
-    }
+  const [asked, answered] = [5 + extra - trailing, 4 + extra]
+  const turns = Array.from({ length: Math.max(asked, answered) }, (_, n) => [
+    ...(n < asked ? (['inbound'] as const) : []),
+    ...(n < answered ? (['outbound'] as const) : []),
+  ]).flat()
+  const directions = [...turns, ...Array<'inbound'>(trailing).fill('inbound')]
+  // The first 18 wrote within a day; the others up to 60 days ago.
+  const end =
+    i < 18
+      ? timeline.now.getTime() - Math.round(random.between(10 * minuteMs, 8 * hourMs))
+      : timeline.ago(2 + ((i - 18) * 55) / (count - 18) + random.between(0, 0.9)).getTime()
+  let at = end
+  const messages = directions.toReversed().map((direction): PlannedMessage => {
+    const text = random.pick(direction === 'inbound' ? texts.inbox.questions : texts.inbox.answers)
+    const message = { direction, type: 'text' as const, text, at: new Date(at), failure: null }
     at -= Math.round(random.between(4 * minuteMs, 3 * hourMs))
     return message
   })
   messages.reverse()
-  if (i === 17) placeLastInbound(messages, new Date(timeline.now.getTime() - dayMs + 20 * minuteMs))
+  // One contact's last message is of a day ago, less twenty minutes: its window closes soon.
+  if (i === 17) {
+    const last = messages.findLast((each) => each.direction === 'inbound')!
+    const by = timeline.now.getTime() - dayMs + 20 * minuteMs - last.at.getTime()
+    for (const message of messages) message.at = new Date(message.at.getTime() + by)
+  }
   return {
-    isOpen,
+    isOpen: i < 34,
     isPinned: i === 2 || i === 14 || i === 28,
     unread,
     isWaiting,
-    assignee: i % 9 < 5 && i < 27 ? 'ada' : i % 9 < 8 && i < 27 ? 'marco' : null,
+    assignee: i >= 27 || i % 9 === 8 ? null : i % 9 < 5 ? 'ada' : 'marco',
     messages,
   }
-}
-
-/** The first 18 wrote within a day; the others up to 60 days ago. */
-function endOf(i: number, timeline: Timeline, random: Random): Date {
-  if (i < 18) return new Date(timeline.now.getTime() - Math.round(random.between(10 * minuteMs, 8 * hourMs)))
-  return timeline.ago(2 + ((i - 18) * 55) / (count - 18) + random.between(0, 0.9))
-}
-
-/** Moves all so that the last message of the contact was at that instant. */
-function placeLastInbound(messages: PlannedMessage[], at: Date): void {
-  const last = messages.findLast((each) => each.direction === 'inbound')!
-  const by = at.getTime() - last.at.getTime()
-  for (const message of messages) message.at = new Date(message.at.getTime() + by)
 }
 
 /** Spread over the conversations, none of them its first or last message. */
@@ -139,24 +105,8 @@ function give(
       const message = messages.slice(1, -1).filter((each) => each.direction === direction)[round]
       if (given === atMost || message?.type !== 'text') continue
       message.type = type
-      message.text = type === 'template' ? templateText : null
+      message.text = type === 'template' ? texts.inbox.template : null
       given += 1
     }
-  }
-}
-
-function failSome(plans: PlannedConversation[]): void {
-  const failures = [
-    'not-on-network',
-    'not-on-network',
-    'window-closed',
-    'window-closed',
-    'window-closed',
-  ] as const
-  for (const [n, failure] of failures.entries()) {
-    const message = plans[40 + n]!.messages.findLast(
-      (each) => each.direction === 'outbound' && each.type === 'text',
-    )!
-    message.failure = failure
   }
 }

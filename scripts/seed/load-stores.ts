@@ -54,79 +54,38 @@ async function insertStores(
   made: readonly (LoadedStore & { name: string })[],
 ): Promise<void> {
   const times = { created_at: now, updated_at: now }
-  const owners = made.map(({ id, slug, name }) => ({ store: id, user: newId(now.getTime()), slug, name }))
-  const end = addPeriod(now, 1)
-  await db
-    .insertInto('users')
-    .values(
-      owners.map(({ user, slug, name }) => ({
-        id: user,
-        name: `Owner of ${name}`,
-        email: `owner@${slug}.example.com`,
-        ...times,
-      })),
-    )
-    .execute()
-  await db
-    .insertInto('stores')
-    .values(
-      made.map((store) => ({
-        ...store,
-        public_id: randomText(20),
-        domain: `${store.slug}.example.com`,
-        platform_store_id: `sandbox-${store.slug}`,
-        country: 'BR',
-        currency: 'BRL',
-        timezone,
-        joined_at: now,
-        ...times,
-      })),
-    )
-    .execute()
-  await db
-    .insertInto('memberships')
-    .values(
-      owners.map(({ store, user }) => ({
-        store_id: store,
-        user_id: user,
-        role: 'owner' as const,
-        joined_at: now,
-        ...times,
-      })),
-    )
-    .execute()
-  await db
-    .insertInto('conversion_zones')
-    .values(made.map(({ id }) => ({ store_id: id, timezone, built_before: null, created_at: now })))
-    .execute()
-  await db
-    .insertInto('usage_cycles')
-    .values(
-      made.map(({ id }) => ({
-        store_id: id,
-        starts_at: now,
-        ends_at: end,
-        message_limit: planOf('scale').messagesPerCycle,
-        ...times,
-      })),
-    )
-    .execute()
-  await db
-    .insertInto('subscriptions')
-    .values(
-      made.map(({ id }) => ({
-        store_id: id,
-        id: newId(now.getTime()),
-        plan_id: 'scale' as const,
-        status: 'active' as const,
-        billing_cycle: 'monthly' as const,
-        anchor_at: now,
-        current_period_start: now,
-        current_period_end: end,
-        ...times,
-      })),
-    )
-    .execute()
+  const own = made.map((store) => ({ ...store, owner: newId(now.getTime()), store_id: store.id }))
+  const period = { current_period_start: now, current_period_end: addPeriod(now, 1) }
+  const cycle = { starts_at: now, ends_at: period.current_period_end }
+  const plan = { plan_id: 'scale', status: 'active', billing_cycle: 'monthly', anchor_at: now } as const
+  const users = own.map(({ owner, slug, name }) => {
+    const email = `owner@${slug}.example.com`
+    return { id: owner, name: `Owner of ${name}`, email, ...times }
+  })
+  const stores = made.map((store) => ({
+    ...store,
+    ...{ country: 'BR', currency: 'BRL', timezone, joined_at: now, ...times },
+    public_id: randomText(20),
+    domain: `${store.slug}.example.com`,
+    platform_store_id: `sandbox-${store.slug}`,
+  }))
+  const memberships = own.map(({ store_id, owner }) => {
+    const role = 'owner' as const
+    return { store_id, user_id: owner, role, joined_at: now, ...times }
+  })
+  const zones = own.map(({ store_id }) => ({ store_id, timezone, built_before: null, created_at: now }))
+  const message_limit = planOf('scale').messagesPerCycle
+  const cycles = own.map(({ store_id }) => ({ store_id, ...cycle, message_limit, ...times }))
+  const subscriptions = own.map(({ store_id }) => ({
+    ...{ store_id, id: newId(now.getTime()) },
+    ...{ ...plan, ...period, ...times },
+  }))
+  await db.insertInto('users').values(users).execute()
+  await db.insertInto('stores').values(stores).execute()
+  await db.insertInto('memberships').values(memberships).execute()
+  await db.insertInto('conversion_zones').values(zones).execute()
+  await db.insertInto('usage_cycles').values(cycles).execute()
+  await db.insertInto('subscriptions').values(subscriptions).execute()
 }
 
 export async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[]): Promise<LoadedKey[]> {
@@ -139,23 +98,17 @@ export async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[
     const owner = owners.get(id)
     return owner ? [{ store_id: id, user_id: owner, slug, key: `mk_live_${randomSecret()}` }] : []
   })
-  for (const some of portions(keys)) {
-    await db
-      .insertInto('api_keys')
-      .values(
-        some.map(({ key, slug: _slug, ...whose }) => ({
-          ...whose,
-          id: newId(now.getTime()),
-          name: keyName,
-          hash: sha256(key),
-          prefix: key.slice(0, 12),
-          scopes: [...allScopes],
-          created_at: now,
-          updated_at: now,
-        })),
-      )
-      .execute()
-  }
+  const rows = keys.map(({ key, slug: _slug, ...whose }) => ({
+    ...whose,
+    id: newId(now.getTime()),
+    name: keyName,
+    hash: sha256(key),
+    prefix: key.slice(0, 12),
+    scopes: [...allScopes],
+    created_at: now,
+    updated_at: now,
+  }))
+  for (const some of portions(rows)) await db.insertInto('api_keys').values(some).execute()
   return keys.map(({ slug, key }) => ({ store: slug, key }))
 }
 

@@ -85,14 +85,14 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
  * Rows are made from the rows that their foreign keys name: checking each again would be most of the work, and is left
  * out where the role may. What indexes of text gather before they sort it in may be larger than for a few rows.
  */
-export async function inBulk(db: RootDatabase): Promise<void> {
+async function inBulk(db: RootDatabase): Promise<void> {
   await sql`select set_config('gin_pending_list_limit', '131072', true), set_config('work_mem', '262144', true),
     case when pg_catalog.current_setting('is_superuser')::boolean
     then set_config('session_replication_role', 'replica', true) end`.execute(db)
 }
 
 /** What indexes of text have gathered and not sorted in yet would be looked through by every search. */
-export async function sortIn(db: RootDatabase): Promise<void> {
+async function sortIn(db: RootDatabase): Promise<void> {
   await sql`select gin_clean_pending_list(c.oid) from pg_class c join pg_am a on a.oid = c.relam
     where a.amname = 'gin' and c.relnamespace = current_schema()::regnamespace`.execute(db)
 }

@@ -1,66 +1,61 @@
 /** The numbers the demo's messages leave through, and Aurora's templates. */
-
 import type { Context } from '#runtime/context'
-import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
-import { uploaded } from './media.ts'
-import type { DemoStore } from './store.ts'
-import { auroraTemplates, type DemoTemplate } from './templates.ts'
+import { connectNumber, makeTemplate, type NewTemplate } from '#scripts/seed/connect-number'
+import templates from './data/templates.json' with { type: 'json' }
+import { resolved } from './data.ts'
+import type { DemoStore } from './demo-store.ts'
 import { hourMs, minuteMs } from './timeline.ts'
 
-/** An official number, connected and selected, with twelve templates; answers their ids by name. */
-export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promise<Map<string, number>> {
-  return ctx.transaction(async (tx) => {
+export interface DemoTemplate
+  extends Pick<NewTemplate, 'language' | 'category' | 'header' | 'footer' | 'buttons'> {
+  name: string
+  body: string
+  /** One for each placeholder of the body, and of the buttons that have one. */
+  examples: string[]
+  buttonExamples?: string[]
+  status: 'approved' | 'pending' | 'rejected' | 'paused'
+  daysAgo: number
+}
+
+export const auroraTemplates = templates as DemoTemplate[]
+
+/** An official number, connected and selected, with twelve templates. */
+export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promise<void> {
+  await ctx.transaction(async (tx) => {
     const connectedAt = store.timeline.ago(400)
     await connectNumber(tx, { type: 'official', phone: '+551140001000', connectedAt })
-    const rows = await tx.db.selectFrom('message_templates').select(['id', 'name']).execute()
-    const ids = new Map(rows.map(({ id, name }) => [name, id]))
+    const known = await tx.db.selectFrom('message_templates').select(['id', 'name']).execute()
+    for (const { id, name } of known) store.names.set(`template:${name}`, id)
     for (const template of auroraTemplates) {
-      if (!ids.has(template.name)) ids.set(template.name, await addTemplate(tx, store, template))
+      const name = `template:${template.name}`
+      if (!store.names.has(name))
+        store.names.set(name, await addTemplate(tx, store, resolved(store, template) as DemoTemplate))
     }
-    return ids
   })
 }
 
 /** The shared number, connected and selected; an official one was given up a month ago. */
-export async function seedBorealisMessaging(ctx: Context, store: DemoStore): Promise<void> {
+export async function seedBorealisMessaging(ctx: Context, { timeline }: DemoStore): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const { timeline } = store
-    await connectNumber(tx, { type: 'official', phone: '+13125550186', connectedAt: timeline.ago(80) })
+    const [connectedAt, updatedAt] = [timeline.ago(80), timeline.ago(30)]
+    const given = { type: 'official', provider: 'sandbox', status: 'none' }
     await tx.db
-      .updateTable('messaging_connections')
-      .set({
-        status: 'none',
-        credentials: null,
-        account_id: null,
-        phone: null,
-        phone_key: null,
-        display_name: null,
-        display_name_status: null,
-        health: null,
-        health_at: null,
-        connected_at: null,
-        checked_at: null,
-        updated_at: timeline.ago(30),
-      })
-      .where('type', '=', 'official')
+      .insertInto('messaging_connections')
+      .values({ ...given, created_at: connectedAt, updated_at: updatedAt })
+      .onConflict((conflict) => conflict.doNothing())
       .execute()
-    await tx.system.deleteFrom('sandbox_numbers').where('store_id', '=', tx.store.id).execute()
-    await connectNumber(tx, { type: 'shared', phone: '+5511900000000', connectedAt: timeline.ago(30) })
+    await connectNumber(tx, { type: 'shared', phone: '+5511900000000', connectedAt: updatedAt })
   })
 }
 
 /** Reviewed a few minutes after it was handed in, and seen at every sync since. */
 async function addTemplate(tx: Context, store: DemoStore, template: DemoTemplate): Promise<number> {
   const { timeline } = store
-  const { examples, buttonExamples, daysAgo, header, ...content } = template
+  const { examples, buttonExamples = [], daysAgo, ...content } = template
   const submittedAt = timeline.ago(daysAgo)
   const reviewedAt = template.status === 'pending' ? null : new Date(submittedAt.getTime() + 7 * minuteMs)
   const id = await makeTemplate(tx, {
     ...content,
-    header: header && {
-      ...header,
-      mediaUrl: header.type === 'image' ? uploaded(store, template.name) : null,
-    },
     examples: { header: [], body: examples, buttons: buttonExamples },
     submittedAt,
   })

@@ -1,6 +1,6 @@
 /** Who orders when, and what becomes of it: the numbers of the demo store, before any order is written. */
 import type { Person } from './people.ts'
-import type { Random } from './random.ts'
+import { codeOf, type Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
 
 export interface Customer extends Person {
@@ -10,18 +10,19 @@ export interface Customer extends Person {
 }
 
 export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
-/** What an order will be attributed to; campaigns by the name of their moment. */
-export type OrderSource =
-  | 'spring'
-  | 'fair'
-  | 'winter'
-  | 'newsletter'
-  /** The first message about a cart, the second one with its coupon, two others. */
-  | 'cart'
-  | 'cart-coupon'
-  | 'win-back'
-  | 'post-purchase'
-  | 'stock'
+/** What an order will be attributed to: campaigns, the popup, the first and the second message about a cart, and others. */
+export const orderSources = [
+  'spring',
+  'fair',
+  'winter',
+  'newsletter',
+  'cart',
+  'cart-coupon',
+  'win-back',
+  'post-purchase',
+  'stock',
+] as const
+export type OrderSource = (typeof orderSources)[number]
 
 export interface PlannedOrder {
   placedAt: Date
@@ -72,12 +73,6 @@ export function groupsOf(customers: Customer[], random: Random): CustomerGroups 
   }
 }
 
-const codeLetters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
-
-/** A code of the popup, for one subscriber alone. */
-export const couponCode = (random: Random): string =>
-  `POP-${Array.from({ length: 6 }, () => random.pick(codeLetters)).join('')}`
-
 /** Gives orders of customers their source; none near one of the campaigns. */
 type Choose = (
   orders: readonly PlannedOrder[],
@@ -95,7 +90,7 @@ export function planOrders(
 ): PlannedOrder[] {
   const orders: PlannedOrder[] = []
   const add = (customer: Customer, placedAt: Date, source: OrderSource | null = null): void => {
-    const coupon = source === 'newsletter' ? couponCode(random) : null
+    const coupon = source === 'newsletter' ? codeOf('POP', random) : null
     orders.push({ placedAt, customer, state: 'paid', currency: 'BRL', coupon, source })
   }
   /** Some instant of the daytime, so many days ago. */

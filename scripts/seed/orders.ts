@@ -7,8 +7,7 @@ import type { Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
 
 /** Decimal text of cents. */
-export const money = (cents: number): string =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+const money = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
 
 interface Shop {

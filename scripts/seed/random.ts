@@ -45,3 +45,9 @@ export class Random {
     return copy
   }
 }
+
+const letters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
+
+/** `BACK-K7QM4T`, the same for the same name of `random`. */
+export const codeOf = (prefix: string, random: Random): string =>
+  `${prefix}-${Array.from({ length: 6 }, () => random.pick(letters)).join('')}`

@@ -28,7 +28,7 @@ const [lately, before] = [
 ] as const
 
 /** Whether a product is one of those with reviews. */
-export const isReviewed = (productId: string | null): boolean =>
+const isReviewed = (productId: string | null): boolean =>
   productId !== null && Number(productId) <= 1000 + reviewedProducts
 
 /** `contacts`: phones of the inbox, ten of whose people wrote a review. */

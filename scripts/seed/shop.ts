@@ -5,11 +5,12 @@ import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { putCategories, putCustomers, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { putOrders } from '#operations/store/ecommerce/sandbox-orders'
 import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/orders/cursor'
+import { itemRows, orderRow } from '#operations/store/orders/rows'
 import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/values/phone'
 import { chooseForAutomations } from './automation-orders.ts'
-import { auroraCatalog, borealisCatalog, type Catalog } from './catalog.ts'
+import { type Catalog, catalogOf } from './catalog.ts'
+import type { DemoStore } from './demo-store.ts'
 import {
   type Customer,
   type CustomerGroups,
@@ -22,10 +23,9 @@ import { makeOrders } from './orders.ts'
 import { american, brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
-import type { DemoStore } from './store.ts'
 
 /** An order that a later step gives the touch it came from. */
-export interface AttributedOrder {
+interface AttributedOrder {
   plan: PlannedOrder
   order: PlatformOrder
 }
@@ -50,7 +50,7 @@ export async function seedAuroraShop(
 /** What lies where depends on the moment; `random` has yet to fill the orders. */
 export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 'pictures'>) {
   const random = new Random('aurora shop')
-  const catalog = auroraCatalog(timeline, random, pictures)
+  const catalog = catalogOf('aurora-supply', timeline, random, pictures)
   const customers = makeCustomers(300, random, brazilian)
   const groups = groupsOf(customers, random)
   return {
@@ -65,7 +65,7 @@ export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 
 /** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */
 export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: DemoStore): Promise<DemoShop> {
   const random = new Random('borealis shop')
-  const catalog = borealisCatalog(store.timeline, random, store.pictures)
+  const catalog = catalogOf('borealis-goods', store.timeline, random, store.pictures)
   const customers = makeCustomers(10, random, american)
   const plans = [...customers, ...customers.slice(8)].map(
     (customer, index): PlannedOrder => ({
@@ -135,63 +135,11 @@ export async function settlePlatform(ctx: Context, shop: DemoShop): Promise<void
 }
 
 async function mirror(db: RootDatabase, store: DemoStore, orders: PlatformOrder[]): Promise<void> {
-  await insertRows(db, 'orders', store.id, orders.map(orderRow))
+  await insertRows(
+    db,
+    'orders',
+    store.id,
+    orders.map((order) => orderRow(order, store.country) as unknown as SeedRow<'orders'>),
+  )
   await insertRows(db, 'order_items', store.id, orders.flatMap(itemRows))
-}
-
-const at = (instant: string | null): Date | null => (instant === null ? null : new Date(instant))
-
-function orderRow(order: PlatformOrder): SeedRow<'orders'> {
-  const { customer } = order
-  return {
-    id: order.id,
-    number: order.number,
-    status: order.status,
-    payment_status: order.paymentStatus,
-    fulfillment_status: order.fulfillmentStatus,
-    currency: order.currency,
-    subtotal: order.subtotal,
-    discount: order.discount,
-    shipping: order.shipping,
-    total: order.total,
-    refunded_total: order.refundedTotal,
-    coupon_codes: order.couponCodes,
-    customer_id: customer.id,
-    customer_name: customer.name,
-    customer_email: customer.email,
-    customer_phone: customer.phone,
-    phone_key: customer.phone && phoneKey(customer.phone),
-    payment_method: order.paymentMethod,
-    payment_url: order.paymentUrl,
-    status_url: order.statusUrl,
-    cart_id: order.cartId,
-    tracking_code: order.trackingCode,
-    tracking_url: order.trackingUrl,
-    shipping_address: order.shippingAddress,
-    click_token: order.clickToken,
-    placed_at: new Date(order.placedAt),
-    paid_at: at(order.paidAt),
-    shipped_at: at(order.shippedAt),
-    delivered_at: at(order.deliveredAt),
-    cancelled_at: at(order.cancelledAt),
-    updated_at: new Date(order.updatedAt),
-  }
-}
-
-function itemRows(order: PlatformOrder): SeedRow<'order_items'>[] {
-  return order.items.map((item, index) => ({
-    order_id: order.id,
-    id: item.id,
-    position: index,
-    product_id: item.productId,
-    variant_id: item.variantId,
-    name: item.name,
-    sku: item.sku,
-    image_url: item.imageUrl,
-    quantity: item.quantity,
-    unit_price: item.unitPrice,
-    total: item.total,
-    refunded_quantity: item.refundedQuantity,
-    refunded_total: item.refundedTotal,
-  }))
 }

@@ -57,6 +57,11 @@ export class Timeline {
     return local.hour + local.minute / 60
   }
 
+  /** As `2026-11-20`. */
+  localDay(at: Date): string {
+    return this.#local(at).toISODate()!
+  }
+
   isWeekend(at: Date): boolean {
     return this.#local(at).weekday > 5
   }

@@ -8,7 +8,9 @@ const drawn = (colour: string): string =>
 const colours = ['#0f766e', '#9a3412', '#3730a3', '#166534', '#9d174d']
 
 /** What the demo's videos show. */
-const film = await readFile(new URL('../../scripts/seed/film.webm', import.meta.url))
+const film = await readFile(
+  new URL('../../scripts/seed/media/aurora-supply/video-slider/film.webm', import.meta.url),
+)
 
 /** Where videos are that play; those of `missing` do not. */
 export const video = (name: string): string => `https://cdn.example.com/${name}.webm`

@@ -91,7 +91,6 @@ export type LookInput = Omit<z.infer<typeof lookBody>, 'id'>
 const { isActive: _column, ...keptFields } = ownFields
 const content = object({ ...keptFields, items: z.array(object(itemFields)) })
 export type LookContent = z.infer<typeof content>
-export type LookItem = LookContent['items'][number]
 
 export const lookProblem = object({
   lookId: id,

@@ -12,7 +12,6 @@ const videoFields = {
   linkedProductId: reference('product', platformId).nullable(),
 }
 const video = object(videoFields)
-export type Video = z.infer<typeof video>
 const videoInput = writeBody(videoFields, [], ['videoUrl'])
 
 const look = {

@@ -1,7 +1,7 @@
 /** A picture of the demo's: things in places before a ground, in a palette that a number chooses. */
 import { type Form, type Motif, motifs, type Shape, type Tone } from './motifs.ts'
 
-export interface Placed {
+interface Placed {
   motif: Motif
   /** Of its middle and its size, in per cent of the picture's height. */
   x: number
@@ -33,7 +33,7 @@ const palettes: readonly Palette[] = [
   white: '#ffffff',
 }))
 
-export const paletteOf = (number: number): Palette => palettes[number % palettes.length]!
+const paletteOf = (number: number): Palette => palettes[number % palettes.length]!
 
 const side = 600
 
@@ -49,7 +49,7 @@ export interface Drawn {
 }
 
 /** All of its shapes in pixels, the furthest first. */
-export function shapesOf({ width, height, palette, isClear, things }: Picture): Drawn[] {
+function shapesOf({ width, height, palette, isClear, things }: Picture): Drawn[] {
   const unit = height / 100
   const behind: Drawn[] = isClear
     ? []
