@@ -15,23 +15,23 @@ import getSubscription from '#operations/subscription/reads/api/get-subscription
 import getUsage from '#operations/subscription/reads/api/get-usage'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, type CardName, cards, dayMs, startAt } from '#test/support/subscriber'
+import {
+  type Billed,
+  billed,
+  type CardName,
+  cards,
+  moveTo as moveToOf,
+  payer as payerOf,
+  startAt,
+} from '#test/support/subscriber'
 
 const app = await testApp()
 const sandbox = app.services.adapters.billing.sandbox as SandboxBilling
 const begun = '2026-11-01T00:00:00.000Z'
 const due = '2026-12-01T00:00:00.000Z'
 
-async function payer(body: Record<string, unknown>, card: CardName = 'good'): Promise<Billed> {
-  await startAt(app, begun)
-  const me = await billed(app)
-  await me.subscribe(body, card)
-  return me
-}
-async function moveTo(at: string): Promise<void> {
-  await app.setClock(at)
-  await app.drainJobs()
-}
+const payer = (body: Record<string, unknown>, card?: CardName) => payerOf(app, body, card)
+const moveTo = (at: string) => moveToOf(app, at)
 /** The payer at a page that had not been closed at the provider yet. */
 async function payBehind(me: Billed, url: string): Promise<void> {
   const id = new URL(url).pathname.split('/').at(-1)!
@@ -102,17 +102,6 @@ describe('a checkout left open', () => {
     expect(await me.pay(body.checkoutUrl)).toBe(303)
     expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'growth' })
   })
-
-  test('expires at the provider too', async () => {
-    await startAt(app, begun)
-    const me = await billed(app)
-    const { body } = await me.post(createPreapproval, { planId: 'growth' })
-    await app.advance(dayMs)
-    await app.drainJobs()
-    const id = new URL(body.checkoutUrl).pathname.split('/').at(-1)!
-    const rows = await app.database.query('select status from sandbox_checkouts where id = $1', [id])
-    expect(rows).toEqual([{ status: 'cancelled' }])
-  })
 })
 
 describe('money that went back', () => {
@@ -161,23 +150,6 @@ describe('money that went back', () => {
       planId: 'growth',
       canWrite: true,
     })
-  })
-
-  test('a refund made at the provider ends what it had paid for', async () => {
-    const me = await payer({ planId: 'growth' })
-    const [payment] = await app.database.query<{ id: string }>(
-      'select id from sandbox_payments where store_id = $1',
-      [me.shop.id],
-    )
-    await sandbox.refund(payment!.id)
-    await app.advance(60_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      status: 'paused',
-      pauseReason: 'provider',
-      creditBalance: 0,
-    })
-    expect((await me.post(resumeSubscription)).body.amount).toBe(249)
   })
 
   test('heard of before the payment itself: nothing is given for it', async () => {
@@ -349,7 +321,7 @@ describe('the used quota', () => {
   })
 })
 
-test('validate-coupon without a plan is valid where some plan takes it, and says which', async () => {
+test('a coupon that is checked without a plan is valid where some plan takes it, and names those plans', async () => {
   await startAt(app, begun)
   const me = await billed(app)
   const asked = async (body: object) => (await me.post(validateCoupon, body)).body

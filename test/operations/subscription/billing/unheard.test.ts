@@ -17,7 +17,7 @@ import { SystemContext } from '#runtime/context'
 import { derivedKey } from '#runtime/secrets'
 import { billingStandIn } from '#test/ports/billing-stand-in'
 import { type TestApp, testApp } from '#test/support/app'
-import { type Billed, billed, cards, dayMs, startAt } from '#test/support/subscriber'
+import { type Billed, billed, cards, dayMs, payer as payerOf, startAt } from '#test/support/subscriber'
 import { standingClock } from '#test/support/test-clock'
 
 const app = await testApp()
@@ -27,15 +27,8 @@ const begun = '2026-11-01T00:00:00.000Z'
 const due = '2026-12-01T00:00:00.000Z'
 const justAfter = '2026-12-01T00:00:10.000Z'
 
-async function payer(
-  body: Record<string, unknown> = { planId: 'starter' },
-  card: 'good' | 'declinesLater' = 'good',
-) {
-  await startAt(app, begun)
-  const me = await billed(app)
-  await me.subscribe(body, card)
-  return me
-}
+const payer = (body: Record<string, unknown> = { planId: 'starter' }, card?: 'declinesLater') =>
+  payerOf(app, body, card)
 
 /** What the hooks had to tell, and tell no more. */
 async function unheard(me: Billed): Promise<BillingEvent[]> {
@@ -90,19 +83,6 @@ describe('an agreement that was replaced', () => {
       { status: 'approved', amount: 99 },
     ])
     expect(await me.notices()).toContain('payment-refunded')
-  })
-
-  test('whose payment goes back: no credit of it is kept', async () => {
-    const me = await payer({ planId: 'scale', billingCycle: 'yearly' })
-    await app.setClock('2026-11-02T00:00:00.000Z')
-    await me.post(cancelSubscription)
-    await me.subscribe({ planId: 'starter' })
-    expect((await me.read(getSubscription)).creditBalance).toBeGreaterThan(7000)
-    for (let day = 0; day < 5; day += 1) await nextDay(app, me)
-    await sandbox.refund((await paidThere(me))[0]!)
-    await unheard(me)
-    await nextDay(app, me)
-    expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', creditBalance: 0 })
   })
 })
 
