@@ -37,18 +37,12 @@ describe('POST /campaigns/:id/schedule', () => {
     expect((await shop.call(updateCampaign, { params: { id }, body: { name: 'x' } })).status).toBe(409)
   })
 
-  test.each([
-    ['2026-11-20T11:59:00Z', 'America/Sao_Paulo', 'after now'],
-    ['2027-03-14T02:30', 'America/New_York', 'no such time'],
-    ['2027-11-20T12:00:01Z', 'America/New_York', '365 days'],
-    ['tomorrow', 'America/New_York', 'must be a day and time'],
-    ['2026-12-32T10:00', 'America/New_York', 'calendar'],
-  ])('refused: %s in %s', async (at, timezone, message) => {
-    const shop = await sendingShop(app, { timezone })
-    const answer = await schedule(shop, await shop.draft(await shop.list(1)), at)
+  test('a time that the clocks of the store skip is refused', async () => {
+    const shop = await sendingShop(app, { timezone: 'America/New_York' })
+    const answer = await schedule(shop, await shop.draft(await shop.list(1)), '2027-03-14T02:30')
     expect([answer.status, answer.body.error.message]).toEqual([
       400,
-      expect.stringMatching(new RegExp(`^scheduledAt: .*${message}`)),
+      expect.stringMatching(/^scheduledAt: .*no such time/),
     ])
   })
 })

@@ -5,7 +5,6 @@ import getList from '#operations/campaigns/lists/api/get-list'
 import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import removeContact from '#operations/campaigns/lists/api/remove-contact'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
-import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
@@ -133,20 +132,6 @@ describe('listing', () => {
     for (const search of ['', 'x'.repeat(121)]) {
       const refused = await shop.call(listContacts, { params: { id }, query: { search } })
       expect([refused.status, refused.body.error.message.split(':')[0]]).toEqual([400, 'search'])
-    }
-  })
-
-  test('an empty list is a page, no list is 404', async () => {
-    const { shop, id } = await shopWithList()
-    expect((await shop.call(listContacts, { params: { id } })).body).toEqual({
-      data: [],
-      page: 1,
-      limit: 20,
-      total: 0,
-    })
-    const queries: Record<string, string | boolean>[] = [{}, { search: 'x' }, { optedOut: true }]
-    for (const query of queries) {
-      expect((await shop.call(listContacts, { params: { id: newId(1) }, query })).status).toBe(404)
     }
   })
 })
