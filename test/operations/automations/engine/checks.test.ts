@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts, sending, templates } from '#operations/messaging/door'
+import { moveStatus } from '#operations/messaging/templates/moves'
+import { upsertOrders } from '#operations/store/orders/orders'
 import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
-import { type AutomationShop, automationShop, never } from '#test/support/automations'
+import { type AutomationShop, automationShop, never, statesOf as states } from '#test/support/automations'
 
 /** Orders that the section of reviews has asked about. */
 const asked = new Set<string>()
@@ -25,15 +27,6 @@ async function opened(options: Parameters<typeof automationShop>[1] = {}): Promi
   await app.setClock(noon)
   return automationShop(app, options)
 }
-const states = async (shop: AutomationShop, id: string) =>
-  (await shop.executions(id)).map(
-    (row) =>
-      row.skip_reason ??
-      row.failure_code ??
-      row.hold_reason ??
-      // What has arrived was sent.
-      (row.sent_at ? 'sent' : row.status),
-  )
 const tick = async (ms: number): Promise<void> => {
   await app.advance(ms)
   await app.drainJobs()
@@ -48,15 +41,6 @@ const used = (shop: AutomationShop) =>
     .executeTakeFirstOrThrow()
 
 describe('skipped', () => {
-  test('no-phone, at once', async () => {
-    const shop = await opened()
-    const { id } = await shop.automation({ type: 'order-paid' })
-    await shop.sell({ customer: { email: 'nobody@example.com' } })
-    expect(await shop.executions(id)).toMatchObject([
-      { status: 'skipped', skip_reason: 'no-phone', ended_at: new Date(noon) },
-    ])
-  })
-
   test('opted-out, met when it is due; an approved template of utility goes all the same', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
@@ -187,35 +171,24 @@ describe('skipped', () => {
 })
 
 describe('failed', () => {
-  test('no-text, missing-variable, not-on-network', async () => {
+  test('no-phone at once; no-text, missing-variable, not-on-network when it is due', async () => {
     const shop = await opened({ connection: 'qr' })
     const id = await makeTemplate(await shop.context(), { name: 'a', body: 'Oi {{1}}, oi.' })
     const only = { text: null, officialapiTemplateId: id, templateParameters: { body: ['x'] } }
     const noText = await shop.automation({ type: 'order-created', message: only })
     const missing = await shop.automation({ type: 'order-paid', message: { text: '{{trackingCode}}' } })
+    await shop.sell({ customer: { email: 'nobody@example.com' } })
+    expect(await states(shop, missing.id)).toEqual(['no-phone'])
     await shop.sell({ customer })
     await tick(2_000)
-    expect(await states(shop, noText.id)).toEqual(['no-text'])
-    expect(await states(shop, missing.id)).toEqual(['missing-variable'])
+    expect(await states(shop, noText.id)).toEqual(['no-phone', 'no-text'])
+    expect(await states(shop, missing.id)).toEqual(['no-phone', 'missing-variable'])
     const plain = await shop.automation({ type: 'order-cancelled' })
     const order = await shop.place({ customer: { phone: '+5511900000001' } })
     await shop.resell(order, { status: 'cancelled' })
     await tick(2_000)
     expect(await states(shop, plain.id)).toEqual(['not-on-network'])
     expect(await used(shop)).toEqual({ used: 0, reserved: 0 })
-  })
-
-  test('over the shared number: too-long, media-refused', async () => {
-    const shop = await opened({ connection: 'shared' })
-    const long = await shop.automation({ type: 'order-created', message: { text: 'x'.repeat(901) } })
-    const media = await shop.automation({
-      type: 'order-paid',
-      message: { text: 'Oi', mediaUrl: 'https://example.com/a.png', mediaType: 'image' },
-    })
-    await shop.sell({ customer })
-    await tick(2_000)
-    expect(await states(shop, long.id)).toEqual(['too-long'])
-    expect(await states(shop, media.id)).toEqual(['media-refused'])
   })
 
   test('coupon-failed when the platform refuses it; held while it is down', async () => {
@@ -237,11 +210,8 @@ describe('failed', () => {
     await shop.resell(second, { fulfillmentStatus: 'unfulfilled' })
     await shop.change(second, { fulfillmentStatus: 'shipped' })
     const ctx = await shop.context()
-    const { upsertOrders } = await import('#operations/store/orders/orders')
-    const platform = (await app.services.adapters.ecommerce.sandbox!.getOrder(
-      { id: shop.id, credentials: null },
-      { id: second.id },
-    ))!
+    const connection = { id: shop.id, credentials: null }
+    const platform = (await app.services.adapters.ecommerce.sandbox!.getOrder(connection, second))!
     await shop.sandbox(`/ecommerce/${shop.id}/outage`, { mode: 'down' })
     await ctx.transaction((tx) => upsertOrders(tx, [platform]))
     await app.drainJobs()
@@ -360,32 +330,16 @@ describe('held', () => {
   test('a template that is pending at the time: held, leaves on approval; 24 hours later template-refused', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
-    const id = await makeTemplate(ctx, {
-      name: 'shipped_hold',
-      body: 'Oi {{1}}, foi enviado.',
-      status: 'pending',
-    })
+    const id = await makeTemplate(ctx, { name: 'hold', body: 'Oi {{1}}, foi enviado.', status: 'pending' })
     const message = { text: null, officialapiTemplateId: id, templateParameters: { body: ['{{firstName}}'] } }
     const automation = await shop.automation({ type: 'order-created', message })
     await shop.sell({ customer })
     await tick(1_000)
     expect(await states(shop, automation.id)).toEqual(['template-pending'])
-    const { templates } = await import('#operations/messaging/door')
     expect((await templates.get(ctx, id))!.status).toBe('pending')
-    const { moveStatus } = await import('#operations/messaging/templates/moves')
-    const row = await ctx.db
-      .selectFrom('message_templates')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    await ctx.transaction(async (tx) => {
-      await moveStatus(tx, row as never, {
-        status: 'approved',
-        rejectionReason: null,
-        pausedUntil: null,
-        at: tx.now(),
-      })
-    })
+    const row = await ctx.db.selectFrom('message_templates').selectAll().executeTakeFirstOrThrow()
+    const approved = { status: 'approved', rejectionReason: null, pausedUntil: null } as const
+    await ctx.transaction((tx) => moveStatus(tx, row as never, { ...approved, at: tx.now() }))
     await app.drainJobs()
     expect(await states(shop, automation.id)).toEqual(['sent'])
 
@@ -418,38 +372,13 @@ describe('held', () => {
     expect(await states(shop, automation.id)).toEqual(['sent'])
   })
 
-  test('quiet hours: due at 21:30 in São Paulo, leaves at 8:00 sharp', async () => {
-    const shop = await opened()
-    await app.setClock('2026-11-21T00:20:00.000Z')
-    const automation = await shop.automation({
-      type: 'order-created',
-      delayMinutes: 10,
-      quietHours: { isEnabled: true, start: '21:00', end: '08:00' },
-    })
-    await shop.sell({ customer })
-    await app.setClock('2026-11-21T00:30:00.000Z')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([
-      { status: 'pending', hold_reason: 'quiet-hours', scheduled_at: new Date('2026-11-21T11:00:00.000Z') },
-    ])
-    await app.setClock('2026-11-21T11:00:00.000Z')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([
-      { status: 'sent', sent_at: new Date('2026-11-21T11:00:00.000Z') },
-    ])
-  })
-
   test("the number's limit: held, and it leaves when a place frees", async () => {
     const shop = await opened({ connection: 'official', phone: '+5511400010007' })
     const ctx = await shop.context()
     const id = await makeTemplate(ctx, { name: 'shipped', body: 'Oi {{1}}, foi enviado.' })
-    const message = {
-      text: null,
-      officialapiTemplateId: id,
-      templateParameters: { body: ['{{firstName|x}}'] },
-    }
+    const parameters = { body: ['{{firstName|x}}'] }
+    const message = { text: null, officialapiTemplateId: id, templateParameters: parameters }
     const automation = await shop.automation({ type: 'order-created', message })
-    const { sending } = await import('#operations/messaging/door')
     const connection = (await sending.selected(ctx))!
     const phones = Array.from({ length: 250 }, (_, i) => `+55119700${String(10_005 + i * 10)}`)
     await sending.takeRecipients(ctx, connection, phones)

@@ -99,19 +99,6 @@ describe('a worker that died', () => {
     expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
   })
 
-  test('an answer that was lost: sent again under its key', async () => {
-    const { shop, automation } = await due()
-    await provider(shop, 'timeout')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sending' }])
-    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
-    await provider(shop, 'up')
-    await tick(180_000)
-    await tick(1_000)
-    expect(await shop.outbox()).toMatchObject([{ calls: 2 }])
-    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sent', attempts: 1 }])
-  })
-
   test('an answer that is lost each time: asked about for a day, then nobody will know', async () => {
     const { shop, automation } = await due()
     await provider(shop, 'timeout')
