@@ -1,7 +1,6 @@
 /** Buying tiers (rule 8). */
 import { describe, expect, test } from 'vitest'
 import listOrders from '#operations/inbox/conversations/api/list-orders'
-import listReviews from '#operations/inbox/conversations/api/list-reviews'
 import getStatus from '#operations/inbox/switch/api/get-status'
 import getTierSettings from '#operations/inbox/tiers/api/get-tier-settings'
 import recalculateSegments from '#operations/inbox/tiers/api/recalculate-segments'
@@ -124,12 +123,5 @@ describe('tiers', () => {
       data: [{ id: '1' }],
       summary: { count: 2, total: 1600, currency: 'BRL' },
     })
-    expect((await shop.call(listReviews, { params: { id } })).body).toEqual({
-      data: [],
-      page: 1,
-      limit: 20,
-      total: 0,
-    })
-    expect((await shop.call(listOrders, { params: { id: shop.id } })).status).toBe(404)
   })
 })
