@@ -22,6 +22,13 @@ export interface NumberShop extends Shop {
   notices(type?: string): Promise<{ type: string; title: string; message: string | null }[]>
 }
 
+let phones = 0
+/** A landline that nobody has connected yet; its last digit tells the sandbox how an official number fares. */
+export const newPhone = (last = '0'): string => {
+  phones += 1
+  return `+5511400${1_000 + phones}${last}`
+}
+
 /** Posts JSON to a path of the server; answers status and body. */
 export async function post(app: TestApp, path: string, body: object) {
   const response = await app.fetch(

@@ -253,22 +253,6 @@ describe('POST /messaging/send-message', () => {
     expect((await rowsOf(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
     expect((await shop.call(listOptOuts)).body.data).toMatchObject([{ phone, source: 'provider' }])
   })
-
-  test('the last message of the cycle: of 20 at once one leaves', async () => {
-    const shop = await shopOn('qr')
-    expect((await send(shop, { text: 'Hi' })).status).toBe(201)
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 2 })
-      .where('store_id', '=', shop.id)
-      .execute()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(shop, { text: 'Hi' })))
-    const statuses = answers.map((each) => each.status)
-    expect(statuses.filter((each) => each === 201)).toHaveLength(1)
-    expect(statuses.filter((each) => each === 403)).toHaveLength(19)
-    await later(3_000)
-    expect(await outbox(shop)).toHaveLength(2)
-  })
 })
 
 describe('a provider in trouble', () => {
@@ -282,18 +266,6 @@ describe('a provider in trouble', () => {
     expect(await rowsOf(shop)).toMatchObject([{ status: 'read' }])
     expect(await outbox(shop)).toHaveLength(1)
     expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
-  })
-
-  test('a status proves that it left', async () => {
-    const shop = await shopOn('qr')
-    await sandbox.setMode(shop.id, 'timeout')
-    await send(shop, { text: 'Hi' })
-    await later(2_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'read', sent_at: expect.any(Date) }])
-    expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
-    await sandbox.setMode(shop.id, 'up')
-    await later(60_000)
-    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
   })
 
   test.each([
@@ -321,17 +293,6 @@ describe('a provider in trouble', () => {
     expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'provider-error' }])
     expect(await usageOf(shop)).toMatchObject({ used: 0, reserved: 0 })
     await sandbox.setMode(shop.id, 'up')
-  })
-
-  test('an opt-out that came meanwhile is met', async () => {
-    const shop = await shopOn('qr')
-    await sandbox.setMode(shop.id, 'down')
-    await send(shop, { text: 'Hi' })
-    await shop.call(addOptOut, { body: { phone } })
-    await sandbox.setMode(shop.id, 'up')
-    await later(5_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'recipient-stopped' }])
-    expect(await outbox(shop)).toEqual([])
   })
 
   test('killed before and after the call: the sweep sends it, once', async () => {
@@ -365,15 +326,6 @@ describe('a provider in trouble', () => {
 })
 
 describe('an Idempotency-Key', () => {
-  test('twice is one message and one answer', async () => {
-    const shop = await shopOn('qr')
-    const headers = { 'idempotency-key': 'order-1' }
-    const first = await send(shop, { text: 'Hi' }, headers)
-    const second = await send(shop, { text: 'Hi' }, headers)
-    expect(second.body).toEqual(first.body)
-    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
-  })
-
   test('repeated after a crash it finds the same message', async () => {
     const shop = await shopOn('qr')
     const headers = { 'idempotency-key': 'order-1' }
@@ -396,16 +348,6 @@ describe('an Idempotency-Key', () => {
     expect([second.status, second.body.id, second.body.status]).toEqual([201, first.body.id, 'sent'])
     expect(await outbox(shop)).toMatchObject([{ calls: 2 }])
     expect(await rowsOf(shop)).toHaveLength(1)
-  })
-
-  test('a day later it is another message', async () => {
-    const shop = await shopOn('qr')
-    const headers = { 'idempotency-key': 'order-1' }
-    const first = await send(shop, { text: 'Hi' }, headers)
-    await app.advance(dayMs)
-    const second = await send(shop, { text: 'Hi' }, headers)
-    expect(second.status).toBe(201)
-    expect(second.body.id).not.toBe(first.body.id)
   })
 })
 

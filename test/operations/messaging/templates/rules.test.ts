@@ -77,13 +77,15 @@ describe('a template may have', () => {
     expect([status, message]).toEqual([201, undefined])
   })
 
-  test('a picture above, and phones as people write them', async () => {
+  test('has a picture above, and phones as people write them', async () => {
     const { status, body } = await create({
       header: { type: 'image', mediaUrl: picture },
       buttons: [call('Ring us', '(11) 98888-7777')],
     })
     expect(status).toBe(201)
     expect(body.buttons).toEqual([{ type: 'phone', text: 'Ring us', url: null, phone: '+5511988887777' }])
+    const asVideo = await create({ header: { type: 'video', mediaUrl: picture } })
+    expect([asVideo.status, asVideo.message]).toEqual([400, expect.stringMatching(/^header\./)])
   })
 })
 
