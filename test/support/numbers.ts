@@ -81,3 +81,29 @@ export async function numberShop(
     },
   }
 }
+
+/** Hands a callback of the provider to the server; answers its status. */
+export async function deliverHook(
+  app: TestApp,
+  { headers, body }: { headers: Headers; body: Uint8Array },
+): Promise<number> {
+  const address = 'http://localhost/hooks/messaging/sandbox'
+  const request = new Request(address, { method: 'POST', headers, body: Buffer.from(body) })
+  return (await app.fetch(request, { ip: '127.0.0.1' })).status
+}
+
+/** Messages of the store's cycle. */
+export async function usageOf({ id, app }: Shop): Promise<{ used: number; reserved: number }> {
+  const cycle = await app.database.root
+    .selectFrom('usage_cycles')
+    .select(['used', 'reserved'])
+    .where('store_id', '=', id)
+    .executeTakeFirst()
+  return cycle ?? { used: 0, reserved: 0 }
+}
+export const setQuota = ({ id, app }: Shop, limit: number): Promise<unknown> =>
+  app.database.root
+    .updateTable('usage_cycles')
+    .set({ message_limit: limit })
+    .where('store_id', '=', id)
+    .execute()

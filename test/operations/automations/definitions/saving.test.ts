@@ -177,7 +177,7 @@ describe('POST /automations', () => {
     { type: 'cashback', message: { text: '{{couponCode}} {{cashbackAmount}}' } },
     { type: 'win-back', message: { text: '{{daysSinceOrder}} {{orderNumber}}' } },
     { message: { text: '{{firstName|friend}} {{name}} {{customerName}}' } },
-  ])('an automation may be %j', async (body) => {
+  ])('an automation may be at its bounds: case %#', async (body) => {
     await made(await store(app), { type: 'abandoned-cart', ...body })
   })
 

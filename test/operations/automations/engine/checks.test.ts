@@ -7,6 +7,7 @@ import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, never, statesOf as states } from '#test/support/automations'
+import { setQuota, usageOf as used } from '#test/support/numbers'
 
 /** Orders that the section of reviews has asked about. */
 const asked = new Set<string>()
@@ -33,12 +34,6 @@ const tick = async (ms: number): Promise<void> => {
 }
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
-const used = (shop: AutomationShop) =>
-  app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirstOrThrow()
 
 describe('skipped', () => {
   test('opted-out, met when it is due; an approved template of utility goes all the same', async () => {
@@ -228,11 +223,7 @@ describe('failed', () => {
 
   test('quota-exceeded at once, and one notification', async () => {
     const shop = await opened()
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 1 })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setQuota(shop, 1)
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 5 })
     for (const last of ['1', '2', '3']) await shop.sell({ customer: { phone: `+551196666555${last}` } })
     await tick(5 * 60_000)

@@ -7,6 +7,7 @@ import { deliverBatch, recordResults } from '#operations/automations/engine/reco
 import { findMeans } from '#operations/automations/engine/surroundings'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
+import { setQuota, usageOf as used } from '#test/support/numbers'
 
 let app: TestApp
 beforeAll(async () => {
@@ -21,12 +22,6 @@ const tick = async (ms: number): Promise<void> => {
 }
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
-const used = (shop: AutomationShop) =>
-  app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirstOrThrow()
 
 /** A shop with one message that is due now and whose job is lost. */
 async function due(body: Record<string, unknown> = {}) {
@@ -226,11 +221,7 @@ describe('by hand', () => {
       )
     await expect(enter({ automationId: ctx.newId() })).rejects.toMatchObject({ code: 'not_found' })
     await expect(enter({ orderId: 'nope' })).rejects.toMatchObject({ code: 'not_found' })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 0 })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setQuota(shop, 0)
     await expect(enter({})).rejects.toMatchObject({ code: 'forbidden' })
     await shop.request('PUT', `/automations/${automation.id}`, { body: { isActive: false } })
     await expect(enter({})).rejects.toMatchObject({ code: 'conflict' })

@@ -7,6 +7,7 @@ import { upsertOrders } from '#operations/store/orders/orders'
 import { Claim } from '#runtime/gateway/idempotency'
 import { type TestApp, testApp } from '#test/support/app'
 import { ana, automationShop, exampleFlow, never } from '#test/support/automations'
+import { setQuota } from '#test/support/numbers'
 
 let app: TestApp
 beforeAll(async () => {
@@ -75,17 +76,11 @@ describe('POST /automations/:id/execute (rule 8)', () => {
 
   test('refused: off, not connected, more than are left, unknown', async () => {
     const { shop, automation, execute } = await withOrders(5)
-    const cycle = (limit: number) =>
-      app.database.root
-        .updateTable('usage_cycles')
-        .set({ message_limit: limit })
-        .where('store_id', '=', shop.id)
-        .execute()
-    await cycle(3)
+    await setQuota(shop, 3)
     const refused = await execute()
     expect(refused.status).toBe(403)
     expect(refused.body.error.message).toMatch(/5 customers.* 3 messages/)
-    await cycle(1_000)
+    await setQuota(shop, 1_000)
     const put = (body: object) => shop.request('PUT', `/automations/${automation.id}`, { body })
     await put({ isActive: false })
     expect((await execute()).status).toBe(409)

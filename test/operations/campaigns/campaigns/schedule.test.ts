@@ -6,6 +6,7 @@ import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
 import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
 import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { noticesOf as notices } from '#test/support/imports'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -15,13 +16,6 @@ const hourMs = 60 * minuteMs
 const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
   shop.call(scheduleCampaign, { params: { id }, body: { scheduledAt } })
 const inOneHour = () => new Date(app.clock.ms() + hourMs).toISOString()
-const notices = (shop: SendingShop) =>
-  app.database.root
-    .selectFrom('notifications')
-    .select(['type', 'data'])
-    .where('store_id', '=', shop.id)
-    .orderBy('id')
-    .execute()
 
 describe('POST /campaigns/:id/schedule', () => {
   test('the wall clock of the store, and moving it', async () => {

@@ -20,7 +20,6 @@ const hours = 60 * minutes
 const session = async (shop: Shop) => (await shop.call(getSession)).body
 const confirm = (shop: Shop, body: object) => shop.call(confirmRedirect, { body })
 const official = async (shop: Shop) => (await shop.call(getStatus)).body
-const _health = async (shop: NumberShop) => (await shop.call(getHealth)).body
 
 describe('the setup of an official number', () => {
   test('a newer link kills the older; a state is of one store, once', async () => {

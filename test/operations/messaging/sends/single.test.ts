@@ -6,6 +6,7 @@ import sendMessage from '#operations/messaging/sends/api/send-message'
 import testTemplate from '#operations/messaging/sends/api/test-template'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
+import { deliverHook, usageOf } from '#test/support/numbers'
 import { type Answer, type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -27,12 +28,6 @@ const send = (shop: Shop, body: object, headers: Record<string, string> = {}): P
 const outbox = (shop: Shop, to?: string) => sandbox.outbox(shop.id, to)
 const rowsOf = (shop: Shop) =>
   app.database.root.selectFrom('direct_messages').selectAll().where('store_id', '=', shop.id).execute()
-const usageOf = async (shop: Shop) =>
-  (await app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirst()) ?? { used: 0, reserved: 0 }
 async function later(ms: number): Promise<void> {
   await app.advance(ms)
   await app.drainJobs()
@@ -44,15 +39,7 @@ async function inbound(shop: Shop, from = phone, text = 'Hello', occurredAt?: st
     text,
     ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
   })
-  const { status } = await app.fetch(
-    new Request('http://localhost/hooks/messaging/sandbox', {
-      method: 'POST',
-      headers: hook.headers,
-      body: Buffer.from(hook.body),
-    }),
-    { ip: '127.0.0.1' },
-  )
-  expect(status).toBe(200)
+  expect(await deliverHook(app, hook)).toBe(200)
   await app.drainJobs()
 }
 const greetingOf = async (shop: Shop, change: object = {}): Promise<number> =>
@@ -241,14 +228,7 @@ describe('POST /messaging/send-message', () => {
       status: 'failed',
       code: 'recipient-stopped',
     })
-    await app.fetch(
-      new Request('http://localhost/hooks/messaging/sandbox', {
-        method: 'POST',
-        headers: hook!.headers,
-        body: Buffer.from(hook!.body),
-      }),
-      { ip: '127.0.0.1' },
-    )
+    await deliverHook(app, hook!)
     await app.drainJobs()
     expect((await rowsOf(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
     expect((await shop.call(listOptOuts)).body.data).toMatchObject([{ phone, source: 'provider' }])

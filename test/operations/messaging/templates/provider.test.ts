@@ -4,21 +4,13 @@ import getTemplate from '#operations/messaging/templates/api/get-template'
 import listTemplates from '#operations/messaging/templates/api/list-templates'
 import syncTemplates from '#operations/messaging/templates/api/sync-templates'
 import { testApp } from '#test/support/app'
+import { deliverHook } from '#test/support/numbers'
 import { store } from '#test/support/store'
 import { create, edit, greetingThere, read, templatesOf } from '#test/support/templates'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const { sandbox, officialShop, review, decided, reviewed, noticesOf } = templatesOf(app)
-const tell = ({ headers, body }: { headers: Headers; body: Uint8Array }) =>
-  app.fetch(
-    new Request('http://localhost/hooks/messaging/sandbox', {
-      method: 'POST',
-      headers,
-      body: Buffer.from(body),
-    }),
-    { ip: '127.0.0.1' },
-  )
 
 describe('the provider', () => {
   test('pauses, unpauses, disables, recategorises, rates', async () => {
@@ -59,8 +51,7 @@ describe('the provider', () => {
     await app.advance(10_000)
     expect((await review(shop, id, { status: 'approved' })).status).toBe(200)
     await app.drainJobs()
-    const late = await tell(early!)
-    expect(late.status).toBe(200)
+    expect(await deliverHook(app, early!)).toBe(200)
     await app.drainJobs()
     expect((await read(shop, id)).status).toBe('approved')
   })
@@ -74,7 +65,7 @@ describe('the provider', () => {
       const word = await decided(shop, id, { status: 'approved' })
       await app.advance(ms)
       const spy = vi.spyOn(sandbox, 'listTemplates').mockImplementationOnce(async () => {
-        expect((await tell(word!)).status).toBe(200)
+        expect(await deliverHook(app, word!)).toBe(200)
         await app.drainJobs()
         return before
       })

@@ -345,14 +345,4 @@ describe('at Mercado Pago', async () => {
     // What came of it is heard of, though no agreement holds.
     expect(await me.payments()).toMatchObject([{ status: 'refunded', amount: 249 }])
   })
-
-  test('an agreement of an account that was left is nobody’s fault', async () => {
-    await startAt(there, begun)
-    const me = await billed(there)
-    const { body } = await me.post(createPreapproval, { planId: 'growth' })
-    const id = new URL(body.checkoutUrl).searchParams.get('preapproval_id')!
-    standIn.others.add(id)
-    const port = there.services.adapters.billing.mercadopago!
-    expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
-  })
 })
