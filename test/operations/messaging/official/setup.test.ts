@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
-import getHealth from '#operations/messaging/official/api/get-phone-health'
 import getStatus from '#operations/messaging/official/api/get-status'
 import revalidate from '#operations/messaging/official/api/revalidate'
 import startSetup from '#operations/messaging/official/api/start-setup'
