@@ -66,7 +66,7 @@ test('the opt-outs arrive by email, as a CSV that a spreadsheet opens and does n
   expect(await rowOf(asked.body.jobId)).toMatchObject({ status: 'completed', rows: 7 })
 })
 
-test('cells: what could be a formula gets an apostrophe, numbers and phones do not', () => {
+test('a cell that could be a formula gets an apostrophe, numbers and phones do not', () => {
   for (const text of [
     '=1',
     '+1+1',

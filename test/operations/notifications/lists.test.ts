@@ -25,7 +25,7 @@ const titles = async (shop: Shop, input: CallInput = {}): Promise<string[]> =>
   (await list(shop, input)).data.map((each: { title: string }) => each.title)
 
 describe('GET /notifications', () => {
-  test('those for everybody and those for the creator of the key, newest first, with their own count', async () => {
+  test('lists those for everybody and for the creator of the key, newest first', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const ctx = await shop.context()
@@ -143,7 +143,7 @@ describe('GET /notifications', () => {
 })
 
 describe('POST /notifications/create', () => {
-  test('every member sees it; for its author it is read', async () => {
+  test('shows it to every member; its author has read it', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const made = await shop.call(createNotification, { key: ada.key, body: { title: '  Stock count  ' } })
@@ -222,7 +222,7 @@ describe('POST /notifications/create', () => {
 })
 
 describe('DELETE /notifications/remove', () => {
-  test('gone for the whole store; unknown the second time', async () => {
+  test('removes it for the whole store; the second time it is unknown', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const { body } = await shop.call(createNotification, { body: { title: 'old news' } })
@@ -236,7 +236,7 @@ describe('DELETE /notifications/remove', () => {
     expect((await shop.call(removeNotification)).status).toBe(400)
   })
 
-  test('of two at once one finds it', async () => {
+  test('of two who remove it at once one finds it', async () => {
     const shop = await store(app)
     for (let round = 0; round < 5; round += 1) {
       const { body } = await shop.call(createNotification, { body: { title: 'once' } })
@@ -289,7 +289,7 @@ test("another member's notification does not exist for this key", async () => {
 })
 
 describe('POST /notifications/read-all', () => {
-  test('all that exist now, of this member alone; nothing the second time', async () => {
+  test('reads all that exist now, for this member alone', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const ctx = await shop.context()

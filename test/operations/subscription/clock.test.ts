@@ -141,7 +141,7 @@ describe('usage', () => {
     ...change,
   })
 
-  test('by source and local day; emails and what was reserved before the turn do not count', async () => {
+  test('is counted by source and local day; emails and older reservations do not count', async () => {
     await startAt(app, '2026-11-20T12:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
     const ctx = await me.shop.context()

@@ -178,7 +178,7 @@ describe('what a flow may be', async () => {
 })
 
 describe('versions', () => {
-  test('equal flows make none; a changed one is the next; an older one sent is new', async () => {
+  test('an equal flow makes no version; a changed one, or an older one sent again, does', async () => {
     const shop = await store(app)
     const { id, flow, flowVersion } = await made(shop, { flow: example() })
     expect(flowVersion).toBe(1)

@@ -364,7 +364,7 @@ describe('warnings', () => {
 })
 
 describe('GET /automations', () => {
-  test('newest first, by type, state and name', async () => {
+  test('lists newest first, by type, state and name', async () => {
     const shop = await store(app)
     const cart = await made(shop, { type: 'abandoned-cart', name: 'Cart one' })
     const paid = await made(shop, { type: 'order-paid', name: 'Paid' })

@@ -57,7 +57,7 @@ describe('skipped', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('cooldown, of the first message only', async () => {
+  test('the cooldown holds for the first message only', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-paid', conditions: { cooldownHours: 2 } })
     await shop.sell({ customer })
@@ -71,7 +71,7 @@ describe('skipped', () => {
     expect((await states(shop, automation.id))[2]).toMatch(/sent|read/)
   })
 
-  test('two of one automation to one phone in one batch: the second meets the cooldown of the first', async () => {
+  test('of two to one phone in one batch the second meets the cooldown of the first', async () => {
     const shop = await opened()
     const automation = await shop.automation({
       type: 'order-created',
@@ -126,7 +126,7 @@ describe('skipped', () => {
     expect(await states(shop, automation.id)).toEqual(['duplicate-request'])
   })
 
-  test('flow-ended, purchased by a check, previous-failed', async () => {
+  test('a flow ends by its check, or with a message that failed', async () => {
     const shop = await opened()
     const flow = (ifPurchased: string | null, ifNot: string | null) => ({
       start: 'w',
@@ -221,7 +221,7 @@ describe('failed', () => {
     })
   })
 
-  test('quota-exceeded at once, and one notification', async () => {
+  test('messages beyond the quota fail at once, with one notification', async () => {
     const shop = await opened()
     await setQuota(shop, 1)
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 5 })
@@ -287,7 +287,7 @@ describe('failed', () => {
 })
 
 describe('held', () => {
-  test('disconnected: leaves within a minute of reconnecting; after 24 hours it fails', async () => {
+  test('a disconnected number holds messages until it is back, and fails them after 24 hours', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     const connection = (status: string) =>
@@ -340,7 +340,7 @@ describe('held', () => {
     expect((await states(shop, automation.id))[1]).toBe('template-refused')
   }, 120_000)
 
-  test('the provider down: 15 seconds, doubling; it leaves once it is back', async () => {
+  test('a provider that is down is tried after 15 seconds, doubling, until it is back', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     await provider(shop, 'down')

@@ -162,7 +162,7 @@ test('halves are rounded up', () => {
 })
 
 describe('GET /automations/:automationId/failures', () => {
-  test('most frequent first, then by code; pending is none', async () => {
+  test('lists the most frequent first, then by code, without what is pending', async () => {
     const shop = await store(app)
     const id = await made(shop)
     const { execution } = await history(shop, id)
@@ -240,7 +240,7 @@ describe('GET /automations/:automationId/flow/stats', () => {
     couponsUsed: 0,
   }
 
-  test('10 enter a check, 3 bought: 3 and 7', async () => {
+  test('counts who enters each step, and which way they take', async () => {
     const shop = await store(app)
     const id = await made(shop, { flow })
     const { ctx, run, execution, log, sale } = await history(shop, id, 1)
@@ -338,7 +338,7 @@ describe('GET /automations/:automationId/flow/stats', () => {
     expect(await flowStats(shop, id, { endDate: '2026-11-19' })).toMatchObject({ runs: 0 })
   })
 
-  test('of the current version unless one is named; an unknown one is 404', async () => {
+  test('shows the current version unless one is named', async () => {
     const shop = await store(app)
     const id = await made(shop, { flow })
     const first = await history(shop, id, 1)
@@ -365,7 +365,7 @@ describe('GET /automations/:automationId/flow/stats', () => {
     expect(unknown.body.error.message).toContain('version')
   })
 
-  test('without a flow: the first message alone', async () => {
+  test('shows the first message alone where there is no flow', async () => {
     const shop = await store(app)
     const id = await made(shop)
     const { run, execution, log } = await history(shop, id)

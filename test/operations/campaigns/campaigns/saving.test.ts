@@ -94,7 +94,7 @@ describe('POST /campaigns', () => {
 })
 
 describe('PUT /campaigns/:id', () => {
-  test('what was read can be sent back, and what is left out stays', async () => {
+  test('keeps what is left out, and takes back what was read unchanged', async () => {
     const shop = await sendingShop(app)
     const picture = { ...media, fileName: 'x.png' }
     const id = await shop.draft(await shop.list(1), {
@@ -155,7 +155,7 @@ test('a duplicate is a draft of its own; a deleted campaign is gone', async () =
   expect(left).toEqual([])
 })
 
-test('the list of campaigns: newest first, by status and by name', async () => {
+test('campaigns are listed newest first, by status and by name', async () => {
   const shop = await sendingShop(app)
   const listId = await shop.list(2)
   const ids: string[] = []
@@ -181,7 +181,7 @@ test('the list of campaigns: newest first, by status and by name', async () => {
   expect(first).toEqual(await shop.read(first.id))
 })
 
-test('sales attributed to it: counted ones, in the currency of the store', async () => {
+test('a campaign is attributed the sales that count, in the currency of the store', async () => {
   const shop = await sendingShop(app)
   const ctx = await shop.context()
   const listId = await shop.list(1)

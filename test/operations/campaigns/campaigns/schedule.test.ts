@@ -18,7 +18,7 @@ const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
 const inOneHour = () => new Date(app.clock.ms() + hourMs).toISOString()
 
 describe('POST /campaigns/:id/schedule', () => {
-  test('the wall clock of the store, and moving it', async () => {
+  test('takes the wall clock of the store, and can be moved', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     const first = await schedule(shop, id, '2026-12-01T10:00')
@@ -42,7 +42,7 @@ describe('POST /campaigns/:id/schedule', () => {
 })
 
 describe('its time comes', () => {
-  test('it is sent once, on two workers', async () => {
+  test('a campaign is sent once by two workers', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(30))
     await schedule(shop, id, new Date(app.clock.ms() + 2 * hourMs).toISOString())
@@ -63,7 +63,7 @@ describe('its time comes', () => {
     expect([...(await shop.outbox()).values()].map(({ calls }) => calls)).toEqual(Array(30).fill(1))
   })
 
-  test('more than three hours late it is not sent', async () => {
+  test('a campaign more than three hours late is not sent', async () => {
     const shop = await sendingShop(app)
     const late = await shop.draft(await shop.list(2))
     const gone = await shop.draft(await shop.list(2))
@@ -90,7 +90,7 @@ describe('its time comes', () => {
     expect((await shop.call(sendCampaign, { params: { id: late } })).status).toBe(202)
   })
 
-  test('without enough messages it fails, and can be sent after an upgrade', async () => {
+  test('a campaign without enough messages fails, and can be sent after an upgrade', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const id = await shop.draft(await shop.list(5))

@@ -105,7 +105,7 @@ describe('adding', () => {
 })
 
 describe('listing', () => {
-  test('by name, email or digits, and by who is opted out', async () => {
+  test('contacts are found by name, email or digits, and by who is opted out', async () => {
     const { shop, id } = await shopWithList()
     const people = [
       { phone: '+5511988880001', name: 'Ana Souza', email: 'ana@example.com' },
@@ -137,7 +137,7 @@ describe('listing', () => {
 })
 
 describe('removing', () => {
-  test('it is counted, and fields that nobody has any more go', async () => {
+  test('a removed contact is counted, and fields that nobody has any more go', async () => {
     const { shop, id } = await shopWithList()
     const add = async (phone: string, customFields: object): Promise<string> =>
       (await shop.call(addContact, { params: { id }, body: { phone, customFields } })).body.id

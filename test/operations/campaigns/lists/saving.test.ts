@@ -17,7 +17,7 @@ const made = async (shop: Shop, name: string): Promise<string> =>
   (await shop.call(createList, { body: { name } })).body.id
 
 describe('names', () => {
-  test('one without case, on all ways to it', async () => {
+  test('a name is had once, whatever its case', async () => {
     const shop = await store(app)
     const created = await shop.call(createList, { body: { name: '  Clientes VIP ' } })
     expect(created.status).toBe(201)
@@ -63,7 +63,7 @@ describe('names', () => {
   })
 })
 
-test('the list of lists: newest first, by name and source, with who is opted out', async () => {
+test('lists are listed newest first, by name and source, with who is opted out', async () => {
   const shop = await store(app)
   const ids = [await made(shop, 'Feira'), await made(shop, 'VIP São Paulo'), await made(shop, 'vip Santos')]
   for (const phone of ['+5511988880001', '+5511988880002', '+551188880003']) {

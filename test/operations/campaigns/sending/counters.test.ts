@@ -100,7 +100,7 @@ describe('send', () => {
     const { optOuts, ...counters } = (await shop.read(id)).counters
     expect([optOuts, counters]).toEqual([1, await counted(app, id)])
   })
-  test('two at once: one is sent, each phone once', async () => {
+  test('of three sends at once one is made, each phone once', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(20))
     const answers = await Promise.all([1, 2, 3].map(() => shop.call(sendCampaign, { params: { id } })))
@@ -112,7 +112,7 @@ describe('send', () => {
     expect(await shop.usage()).toEqual({ used: 20, reserved: 0 })
   })
 
-  test('more contacts than messages left: 403 naming both, nothing is taken', async () => {
+  test('more contacts than messages left are refused, and nothing is taken', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const id = await shop.draft(await shop.list(5))
@@ -242,7 +242,7 @@ describe('checks before sending', () => {
     expect(scheduled.status).toBe(scheduling)
   })
 
-  test('moves that the state does not allow', async () => {
+  test('moves that the state does not allow are refused', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     const status = async (operation: typeof sendCampaign) =>
@@ -290,7 +290,7 @@ describe('retry', () => {
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('one that had been accepted counts once, under a new key', async () => {
+  test('a message that had been accepted counts once, and leaves under a new key', async () => {
     const shop = await sendingShop(app)
     const phone = '+5511940000002'
     const id = await shop.draft(await shop.list([{ phone }]))

@@ -66,7 +66,7 @@ describe.each(Object.entries(unfit))('%s for everybody', (reason, { content, cus
   })
 })
 
-test('refused for everybody it was sent to: not told as a success', async () => {
+test('a campaign that reached nobody is not told as a success', async () => {
   await app.setClock(noon)
   const shop = await sendingShop(app)
   const id = await shop.draft(await shop.list([{ phone: '+5511910000001' }]))

@@ -84,7 +84,7 @@ describe('what a contact writes', () => {
     expect(await total('4')).toBeUndefined()
   })
 
-  test('walks by cursor, and refuses one of other filters', async () => {
+  test('is walked by cursor, and a cursor of other filters is refused', async () => {
     for (const digit of [1, 2, 3, 4, 5]) {
       await app.advance(1000)
       await shop.write({ phone: `+551199000000${digit}`, text: `n${digit}`, providerMessageId: `w${digit}` })

@@ -71,7 +71,7 @@ describe('connect codes', () => {
     expect(await paired(shop, phone)).toBe(false)
   })
 
-  test('ten an hour', async () => {
+  test('at most ten are made in an hour', async () => {
     const shop = await store(app)
     for (let i = 0; i < 10; i += 1) {
       expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
@@ -81,7 +81,7 @@ describe('connect codes', () => {
     expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
   })
 
-  test('not for a phone that is paired, nor beyond ten phones', async () => {
+  test('are refused for a phone that is paired, and beyond ten phones', async () => {
     const { shop, phone } = await pairedShop()
     expect((await shop.call(createConnectCode, { body: { phone } })).status).toBe(409)
     expect((await shop.call(createConnectCode, { body: { phone: 'abc' } })).status).toBe(400)
@@ -121,7 +121,7 @@ describe('pairing', () => {
     expect(await paired(shop, other)).toBe(false)
   })
 
-  test('at ten minutes it is over', async () => {
+  test('a code is over after ten minutes', async () => {
     const shop = await store(app)
     const code = await codeFor(shop)
     await app.advance(10 * minuteMs)
@@ -141,7 +141,7 @@ describe('pairing', () => {
     expect(await bindingsOf(shop)).toMatchObject([{ phone: '+5511940000000' }])
   })
 
-  test('of two phones at once one is paired', async () => {
+  test('of two phones with one code at once one is paired', async () => {
     const shop = await store(app)
     const code = await codeFor(shop)
     await Promise.all([aPhone(), aPhone()].map((phone) => inbound(shop, phone, code)))
@@ -149,7 +149,7 @@ describe('pairing', () => {
     expect(await bindingsOf(shop)).toHaveLength(1)
   })
 
-  test('five wrong codes in 15 minutes: silence for an hour, the right one included', async () => {
+  test('five wrong codes in 15 minutes bring silence for an hour, to the right one too', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 5; i += 1) {
@@ -165,7 +165,7 @@ describe('pairing', () => {
     expect(await paired(shop, phone)).toBe(true)
   })
 
-  test('wrong ones that are old do not count', async () => {
+  test('wrong codes of long ago do not count', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 4; i += 1) await write(shop, phone, 'AAAA-BBB2')

@@ -94,7 +94,7 @@ describe('disconnecting', () => {
 })
 
 describe('the health of a number', () => {
-  test('goes by the last digit, and by callbacks', async () => {
+  test('follows callbacks; the sandbox begins by the last digit', async () => {
     const none = await numberShop(app)
     expect((await none.call(getHealth)).status).toBe(409)
     const of = async (last: string) => {

@@ -86,7 +86,7 @@ describe('the setup of an official number', () => {
     await app.drainJobs()
   })
 
-  test('cancelled and run out: the status before, with the reason', async () => {
+  test('a setup that was cancelled or ran out leaves the status before, with the reason', async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSetup)
     const { state, code, error } = await shop.finish(body.setupUrl, aPhone(), 'deny')
@@ -138,7 +138,7 @@ describe('the setup of an official number', () => {
     }
   })
 
-  test('where the merchant may be sent back to', async () => {
+  test('the merchant is sent back to their own site alone', async () => {
     const shop = await numberShop(app)
     const back = async (returnUrl: string) => (await shop.call(startSetup, { body: { returnUrl } })).status
     expect(await back(`https://${shop.slug}.example.com/settings`)).toBe(200)
@@ -200,7 +200,7 @@ describe('the setup of an official number', () => {
 })
 
 describe('a number under review', () => {
-  test('is ready by callback', async () => {
+  test('becomes ready by callback', async () => {
     const shop = await numberShop(app)
     expect((await shop.connectOfficial(aPhone(), 'review')).body).toMatchObject({
       status: 'verifying',
@@ -217,7 +217,7 @@ describe('a number under review', () => {
     expect(await shop.notices('messaging-connected')).toHaveLength(1)
   })
 
-  test('is ready by revalidation, or declined by callback', async () => {
+  test('becomes ready by revalidation, or is declined by callback', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone(), 'review')
     expect((await shop.call(revalidate)).body).toMatchObject({ status: 'verifying' })

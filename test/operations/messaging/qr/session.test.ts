@@ -139,7 +139,7 @@ describe('a session by QR code', () => {
     expect((await shop.call(startSession)).status).toBe(201)
   })
 
-  test('lost and back; after half an hour the merchant hears of it', async () => {
+  test('a lost connection is told to the merchant after half an hour', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'lost' })
@@ -191,7 +191,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'back' })).toBe(409)
   })
 
-  test('DELETE logs the phone out and selects none', async () => {
+  test('ending it logs the phone out and selects none', async () => {
     const shop = await numberShop(app)
     expect((await shop.call(endSession)).status).toBe(409)
     await shop.call(startSession)
@@ -205,7 +205,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
-  test('an unreachable provider: ended here at once, logged out by the job', async () => {
+  test('is ended here at once, and at an unreachable provider by the job', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('provider', { mode: 'down' })

@@ -230,7 +230,7 @@ describe('the pace of a number', () => {
     ).toEqual([0])
   })
 
-  test('throttled, nobody leaves before it is over', async () => {
+  test('nobody leaves before a throttle is over', async () => {
     const ctx = await shopOn('qr')
     const connection = (await sending.selected(ctx))!
     const until = (ms: number): Date => new Date(app.clock.ms() + ms)

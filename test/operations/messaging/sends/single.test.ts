@@ -91,7 +91,7 @@ describe('POST /messaging/send-message', () => {
     expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('pictures with a caption, and documents', async () => {
+  test('pictures leave with a caption, and documents with their name', async () => {
     const shop = await shopOn('qr')
     const url = 'https://cdn.example.com/files/invoice.pdf?x=1'
     expect((await send(shop, { type: 'image', mediaUrl: url, text: 'Look' })).body).toMatchObject({
@@ -163,7 +163,7 @@ describe('POST /messaging/send-message', () => {
     expect((await send(shop, { text: 'Hi' })).status).toBe(409)
   })
 
-  test('templates: unknown, unapproved, miscounted, and as rendered', async () => {
+  test('a template leaves as rendered, unless it is unknown, not approved or miscounted', async () => {
     const shop = await shopOn('official')
     const id = await greetingOf(shop)
     const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
@@ -186,7 +186,7 @@ describe('POST /messaging/send-message', () => {
     })
   })
 
-  test('the phones of the sandbox: refused, failed, opted out', async () => {
+  test('the sandbox refuses, fails and opts out by the end of a phone', async () => {
     const shop = await shopOn('qr')
     const refused = await send(shop, { phone: '+5511988880001', text: 'Hi' })
     expect([refused.status, refused.body.error.message]).toEqual([409, 'The phone is not on the network'])
@@ -207,7 +207,7 @@ describe('POST /messaging/send-message', () => {
     expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(409)
   })
 
-  test('opted out: no text, no marketing, but a utility template', async () => {
+  test('who opted out gets no text and no marketing, but a utility template', async () => {
     const shop = await shopOn('official')
     await shop.call(addOptOut, { body: { phone } })
     await inbound(shop)
@@ -236,7 +236,7 @@ describe('POST /messaging/send-message', () => {
 })
 
 describe('a provider in trouble', () => {
-  test('its lost answer is 201 queued, later sent, once', async () => {
+  test('a message whose answer was lost is queued, and sent once', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'timeout')
     const { status, body } = await send(shop, { text: 'Hi' })
@@ -265,7 +265,7 @@ describe('a provider in trouble', () => {
     expect(await outbox(shop)).toHaveLength(1)
   })
 
-  test('down for ten minutes: failed, and the unit goes back', async () => {
+  test('a message fails after ten minutes of outage, and its unit goes back', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'down')
     await send(shop, { text: 'Hi' })
@@ -275,7 +275,7 @@ describe('a provider in trouble', () => {
     await sandbox.setMode(shop.id, 'up')
   })
 
-  test('killed before and after the call: the sweep sends it, once', async () => {
+  test('the sweep sends once what a dead worker left, before or after its call', async () => {
     for (const wasCalled of [false, true]) {
       const shop = await shopOn('qr')
       await sandbox.setMode(shop.id, wasCalled ? 'timeout' : 'down')

@@ -19,7 +19,7 @@ const session = async (shop: Shop, key = shop.key) => (await shop.call(getSessio
 const typeOf = async (shop: NumberShop) => (await shop.call(getStore)).body.settings.messagingConnectionType
 
 describe('the shared number and the selection', () => {
-  test('joined it is selected, left it is nobody', async () => {
+  test('the shared number is selected once joined, and none once left', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     const joined = await shop.call(connectService)

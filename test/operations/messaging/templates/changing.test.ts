@@ -23,7 +23,7 @@ describe('changing', () => {
     expect(body).toEqual(before)
   })
 
-  test('takes other parameters: told once, with where it is used as it was', async () => {
+  test('other parameters are told once, with where the template is used', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()
@@ -78,7 +78,7 @@ describe('changing', () => {
     expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(200)
   })
 
-  test.runIf(isFullSuite)('ten edits in 30 days', async () => {
+  test.runIf(isFullSuite)('an approved one takes ten edits in 30 days', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()
@@ -129,7 +129,7 @@ describe('changing', () => {
     expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(409)
   })
 
-  test('two at once: one; a provider that is down leaves it as it was', async () => {
+  test('of two edits at once one is made; a provider that is down leaves it as it was', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()

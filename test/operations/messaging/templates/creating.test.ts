@@ -40,7 +40,7 @@ describe('creating', () => {
     expect((await shop.call(listTemplates)).body).toMatchObject({ data: [seen], total: 1 })
   })
 
-  test('by its name: rejected, held, paused', async () => {
+  test('is rejected, held or paused by its name at the sandbox', async () => {
     const shop = await officialShop()
     const ids: Record<string, number> = {}
     for (const name of ['flash_reject', 'promo_news', 'a_hold', 'spring_pause']) {
@@ -85,13 +85,13 @@ describe('creating', () => {
     expect((await create(other)).status).toBe(201)
   })
 
-  test('two at once: one', async () => {
+  test('of two at once one is made', async () => {
     const shop = await officialShop()
     const answers = await Promise.all([create(shop), create(shop)])
     expect(answers.map((each) => each.status).sort()).toEqual([201, 409])
   })
 
-  test('found by a sync while the answer is on its way: it is the one that was asked for', async () => {
+  test('a template that a sync finds first is the one that was asked for', async () => {
     const shop = await officialShop()
     const bytes = Buffer.from('a picture')
     const file = { fileName: 'a.png', contentType: 'image/png', size: bytes.length }
@@ -118,7 +118,7 @@ describe('creating', () => {
     expect((await create(shop)).status).toBe(409)
   })
 
-  test('without an official number 409, and the list is empty', async () => {
+  test('needs an official number; without one the list is empty', async () => {
     const shop = await store(app)
     expect((await create(shop)).status).toBe(409)
     expect((await shop.call(listTemplates)).body).toEqual({ data: [], page: 1, limit: 20, total: 0 })
@@ -137,7 +137,7 @@ describe('creating', () => {
     expect((await sandbox.listTemplates({ id: shop.id, credentials: null })).templates).toHaveLength(1)
   })
 
-  test('at most 250, and 100 in an hour', async () => {
+  test('stops at 250 templates, and at 100 in an hour', async () => {
     const shop = await officialShop()
     const ctx = await shop.context()
     for (let i = 0; i < 249; i += 1) await makeTemplate(ctx, { name: `made_${i}`, body: 'Hi' })

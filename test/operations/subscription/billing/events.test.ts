@@ -87,7 +87,7 @@ const agreementOf = (me: Billed & { agreementId: string }, status: Agreement['st
 })
 
 describe('out of order', () => {
-  test('the retry that went through before the failure it mends: active all the while', async () => {
+  test('a retry that is told before its failure leaves the subscription active', async () => {
     const me = await payer()
     await app.setClock('2026-12-03T00:00:00.000Z')
     const failure = payment(me.agreementId, { status: 'rejected', failureReason: 'card-declined' })
@@ -136,7 +136,7 @@ describe('out of order', () => {
     expect((await me.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('a part that goes back: so much less is held, whenever and however often it is told', async () => {
+  test('a partial refund takes as much away once, whenever and however often it is told', async () => {
     const half = '2026-12-16T12:00:00.000Z'
     const told = async (...order: ('paid' | 'part' | 'more')[]) => {
       const me = await payer()
@@ -181,7 +181,7 @@ describe('out of order', () => {
     expect((await other.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('an old pause after a newer cancellation, and news of an agreement that was replaced', async () => {
+  test('old news, and news of an agreement that was replaced, change nothing', async () => {
     const me = await payer()
     await app.setClock('2026-11-05T00:00:00.000Z')
     await tell(me, 'agreement', '2026-11-04T00:00:00.000Z', { agreement: agreementOf(me, 'authorized') })
@@ -206,7 +206,7 @@ describe('out of order', () => {
 })
 
 describe('late', () => {
-  test('a renewal that was paid before it was cancelled counts: access to the end of it', async () => {
+  test('a renewal that was paid before the cancellation gives access to its end', async () => {
     const me = await payer()
     await app.setClock('2026-12-01T00:10:00.000Z')
     expect((await me.post(cancelSubscription)).body).toMatchObject({ status: 'ended', endsAt: due })
@@ -218,7 +218,7 @@ describe('late', () => {
     })
   })
 
-  test('one that was charged after it goes back', async () => {
+  test('a renewal that was charged after the cancellation is refunded', async () => {
     const me = await payer()
     await me.post(cancelSubscription)
     await app.setClock('2026-12-02T00:00:00.000Z')
@@ -232,7 +232,7 @@ describe('late', () => {
     expect(tasks).toHaveLength(1)
   })
 
-  test('a retry within the grace is heard of after it: active again', async () => {
+  test('a retry within the grace makes the subscription active, though it is told after it', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { status: 'rejected' }))
@@ -251,7 +251,7 @@ describe('late', () => {
     expect(await me.notices()).toContain('agreement-changed')
   })
 
-  test('more or less than was owed: the difference is credit', async () => {
+  test('what was paid beyond what was owed is credit', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { amount: '260.10' }))

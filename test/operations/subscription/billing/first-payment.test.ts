@@ -17,7 +17,7 @@ import { billed, dayMs } from '#test/support/subscriber'
 const app = await testApp()
 
 describe('the first payment', () => {
-  test('trial, coupons, a newer checkout, a declined card, a plan', async () => {
+  test('a trial becomes a plan through coupons, a newer checkout and a declined card', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const me = await billed(app)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -226,7 +226,7 @@ describe('the first payment', () => {
     })
   })
 
-  test("a coupon's amount in other money is told of no plan and as no amount of this money", async () => {
+  test('a coupon of another currency is valid for no plan, and names no amount', async () => {
     const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
     for (const planId of [undefined, 'starter', 'growth', 'scale']) {
       const { body } = await me.post(validateCoupon, { code: 'FIRST50', planId, billingCycle: 'yearly' })

@@ -24,7 +24,7 @@ const change = async (me: Billed, body: Record<string, unknown>) => {
 const agreement = (me: Billed) => me.read(getPreApproval)
 
 describe('an upgrade', () => {
-  test('previewed, charged 100.00, scheduled back, unscheduled, made', async () => {
+  test('an upgrade is previewed and charged by the day; a downgrade is scheduled, and can be taken back', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const before = await me.read(getSubscription)
@@ -105,7 +105,7 @@ describe('an upgrade', () => {
     expect((await me.payments())[0]).toMatchObject({ amount: 150, kind: 'proration' })
   })
 
-  test('two at once: one charge', async () => {
+  test('of three upgrades at once one is made and charged', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const answers = await Promise.all([1, 2, 3].map(() => me.post(updatePlan, { planId: 'growth' })))
@@ -142,7 +142,7 @@ describe('an upgrade', () => {
     expect(await me.payments()).toHaveLength(2)
   })
 
-  test('twice within a period: the credit is of what holds now', async () => {
+  test('a second upgrade within a period credits the plan that holds now', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     await change(me, { planId: 'growth' })
@@ -174,7 +174,7 @@ describe('an upgrade', () => {
 })
 
 describe('another cycle', () => {
-  test('to yearly: a checkout, nothing changes until it is paid; the period begins anew', async () => {
+  test('a yearly cycle begins when its checkout is paid, and changes nothing before', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const before = await me.read(getSubscription)
@@ -234,7 +234,7 @@ describe('another cycle', () => {
     expect((await agreement(me)).amount).toBe(249)
   })
 
-  test('a downgrade to another cycle: a new agreement that begins with the next period', async () => {
+  test('a downgrade to another cycle takes a new agreement that begins with the next period', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const changed = await change(me, { planId: 'starter', billingCycle: 'yearly' })
@@ -269,7 +269,7 @@ describe('another cycle', () => {
     expect((await me.payments())[0]).toMatchObject({ amount: 990, planId: 'starter', billingCycle: 'yearly' })
   })
 
-  test('the plan of today again through a checkout, and nothing is scheduled any more', async () => {
+  test('going back to the plan of today by a checkout leaves nothing scheduled', async () => {
     const me = await payer({ planId: 'growth' })
     const away = await change(me, { planId: 'starter', billingCycle: 'yearly' })
     await me.pay(away.checkout.checkoutUrl)
@@ -288,7 +288,7 @@ describe('another cycle', () => {
 })
 
 describe('elsewhere', () => {
-  test('in a trial a checkout; without a provider too, for the rest of the month', async () => {
+  test('a trial, or a store without a provider, pays for a plan by a checkout', async () => {
     await startAt(app, '2026-11-01T00:00:00.000Z')
     const trial = await billed(app)
     expect((await trial.post(updatePlan, { billingCycle: 'yearly' })).status).toBe(400)

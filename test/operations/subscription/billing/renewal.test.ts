@@ -38,7 +38,7 @@ const writes = async (me: Billed) =>
   (await me.shop.call(updateStore, { body: { phone: '+551140002000' } })).status
 const usedOf = async (me: Billed) => (await me.read(getUsage)).cycleStart
 describe('a renewal', () => {
-  test('begins the next period, counted from the anchor: 31 January', async () => {
+  test('begins the next period, counted from its anchor on 31 January', async () => {
     const me = await payerOf(app, { planId: 'starter' }, 'good', '2027-01-31T15:00:00.000Z')
     const seen: string[] = []
     for (const at of ['2027-02-28T15:00:00.000Z', '2027-03-31T15:00:00.000Z', '2027-04-30T15:00:00.000Z']) {
@@ -51,7 +51,7 @@ describe('a renewal', () => {
     expect(await me.payments()).toHaveLength(4)
   })
 
-  test('WELCOME10: three charges, then the whole price', async () => {
+  test('WELCOME10 lowers three charges, then the whole price is due', async () => {
     const me = await payer({ planId: 'growth', couponCode: 'WELCOME10' })
     for (const at of [due, '2027-01-01T00:00:00.000Z', '2027-02-01T00:00:00.000Z']) await moveTo(at)
     expect((await me.payments()).map((each) => each.amount)).toEqual([249, 224.1, 224.1, 224.1])
@@ -60,7 +60,7 @@ describe('a renewal', () => {
 })
 
 describe('a failed renewal', () => {
-  test('that was paid before its email left is told of no more', async () => {
+  test('sends no email once it was paid', async () => {
     const me = await payer()
     const about = { paymentId: 'late', amount: '249.00', currency: 'BRL' }
     await (await me.shop.context()).queue(paymentFailedEmail, about)
@@ -71,7 +71,7 @@ describe('a failed renewal', () => {
     expect(mail).toEqual([])
   })
 
-  test('grace, another card, and the anchor stays', async () => {
+  test('is paid by another card within the grace, and keeps its anchor', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -138,7 +138,7 @@ describe('a failed renewal', () => {
     expect((await me.payments()).filter((each) => each.status === 'approved')).toHaveLength(2)
   })
 
-  test('seven days to the millisecond, whether or not the tick ran; then reads and a few writes', async () => {
+  test('pauses after seven days to the millisecond, whether or not the tick ran', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     await app.setClock('2026-12-07T23:59:59.999Z')
@@ -187,7 +187,7 @@ describe('a failed renewal', () => {
     expect((await me.payments()).filter((each) => each.status === 'approved')).toHaveLength(2)
   })
 
-  test('90 days paused, and it has ended', async () => {
+  test('ends after 90 days of pause', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     await moveTo('2026-12-08T00:00:00.000Z')
@@ -239,7 +239,7 @@ describe('at the provider', () => {
     expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'starter' })
   })
 
-  test('paused by the payer: what is paid for is kept', async () => {
+  test('a pause by the payer keeps what is paid for', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('paused')
@@ -258,7 +258,7 @@ describe('at the provider', () => {
     expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', pauseReason: 'provider' })
   })
 
-  test('cancelled by the payer: cancelled to the end of the period', async () => {
+  test('a cancellation by the payer holds to the end of the period', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('cancelled')
@@ -275,7 +275,7 @@ describe('at the provider', () => {
 })
 
 describe('cancelling', () => {
-  test('access to the end of the paid period, then ended; credit for what is left', async () => {
+  test('keeps access to the end of the paid period, and credits what is left of it', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.post(updatePlan, { planId: 'starter' })
@@ -316,7 +316,7 @@ describe('cancelling', () => {
     expect(await me.payments()).toHaveLength(1)
   })
 
-  test('and paying again before the end: active, the unused time credited', async () => {
+  test('and paying again before the end credits the unused time', async () => {
     const me = await payer({ planId: 'growth' })
     await me.post(cancelSubscription)
     await app.setClock('2026-11-21T00:00:00.000Z')
@@ -332,7 +332,7 @@ describe('cancelling', () => {
     expect(await me.read(getUsage)).toMatchObject({ cycleStart: '2026-11-21T00:00:00.000Z' })
   })
 
-  test('two at once: one is cancelled, one refused', async () => {
+  test('of two at once one is refused', async () => {
     const me = await payer()
     const answers = await Promise.all([me.post(cancelSubscription), me.post(cancelSubscription)])
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
@@ -350,7 +350,7 @@ describe('cancelling', () => {
     expect(await me.read(getTrial)).toMatchObject({ isTrial: false, isExpired: true })
   })
 
-  test('past due, or paused: ended at once', async () => {
+  test('ends at once what is past due or paused', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     expect((await me.post(cancelSubscription)).body).toMatchObject({

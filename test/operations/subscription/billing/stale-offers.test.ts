@@ -67,7 +67,7 @@ describe('a checkout left open', () => {
     expect((await me.read(getCheckoutResult)).status).toBe('cancelled')
   })
 
-  test('that is paid all the same goes back whole: plan, credit and coupon stay', async () => {
+  test('is refunded whole when it is paid all the same; plan, credit and coupon stay', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly', couponCode: 'WELCOME10' })
@@ -81,7 +81,7 @@ describe('a checkout left open', () => {
     expect(await me.notices()).toContain('payment-refunded')
   })
 
-  test('does not survive a renewal, whose money it knows nothing of', async () => {
+  test('is closed by a renewal, whose payment it does not know', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-30T23:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
@@ -92,7 +92,7 @@ describe('a checkout left open', () => {
     expect(await statuses(me)).toEqual(['refunded', 'approved', 'approved'])
   })
 
-  test('stays while only time passes: the trial may end meanwhile', async () => {
+  test('stays open while the trial ends', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     await app.setClock('2026-11-14T23:00:00.000Z')
@@ -121,7 +121,7 @@ describe('money that went back', () => {
     expect(again.body.amount).toBe(249)
   })
 
-  test('of an agreement that was replaced: what was credited for it is gone with it', async () => {
+  test('a chargeback of a replaced agreement takes its credit away', async () => {
     const me = await payer({ planId: 'starter', billingCycle: 'yearly' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { body } = await me.post(updatePlan, { planId: 'growth', billingCycle: 'monthly' })
@@ -152,7 +152,7 @@ describe('money that went back', () => {
     })
   })
 
-  test('heard of before the payment itself: nothing is given for it', async () => {
+  test('a chargeback that is told before its payment leaves nothing of it', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const { body } = await me.post(createPreapproval, { planId: 'growth' })
@@ -184,7 +184,7 @@ describe('money that went back', () => {
 
 describe('the payer’s own acts', () => {
   test.each(['cancelled', 'paused'] as const)(
-    'past due, and the agreement %s: out at once',
+    'past due, and its agreement %s: resuming pays and makes it active',
     async (status) => {
       const me = await payer({ planId: 'growth' }, 'declinesLater')
       await moveTo(due)
@@ -216,38 +216,41 @@ describe('the payer’s own acts', () => {
     },
   )
 
-  test.each([true, false])('paused while active, its hook heard (%s): resume goes on', async (isHeard) => {
-    const me = await payer({ planId: 'growth' })
-    await app.advance(60_000)
-    if (isHeard) await me.payerActs('paused')
-    else {
-      await sandbox.payerActs(me.shop.id, 'paused')
-      await app.database.query(
-        'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
-        [me.shop.id],
-      )
-    }
-    const refused = await me.post(updateCard)
-    expect([refused.status, refused.body.error.message]).toEqual([
-      409,
-      'The subscription is active and its payment agreement paused: use POST /subscription/resume',
-    ])
-    const resumed = await me.post(resumeSubscription)
-    expect(resumed.body).toMatchObject({ kind: 'resume', planId: 'growth', amount: 0 })
-    expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      status: 'active',
-      pausedAt: null,
-      currentPeriodEnd: due,
-      nextChargeAt: due,
-      nextChargeAmount: 249,
-    })
-    await moveTo(due)
-    expect(await statuses(me)).toEqual(['approved', 'approved'])
-  })
+  test.each([true, false])(
+    'an agreement paused while active is resumed, whether its hook came (%s) or not',
+    async (isHeard) => {
+      const me = await payer({ planId: 'growth' })
+      await app.advance(60_000)
+      if (isHeard) await me.payerActs('paused')
+      else {
+        await sandbox.payerActs(me.shop.id, 'paused')
+        await app.database.query(
+          'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
+          [me.shop.id],
+        )
+      }
+      const refused = await me.post(updateCard)
+      expect([refused.status, refused.body.error.message]).toEqual([
+        409,
+        'The subscription is active and its payment agreement paused: use POST /subscription/resume',
+      ])
+      const resumed = await me.post(resumeSubscription)
+      expect(resumed.body).toMatchObject({ kind: 'resume', planId: 'growth', amount: 0 })
+      expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
+      await app.drainJobs()
+      expect(await me.read(getSubscription)).toMatchObject({
+        status: 'active',
+        pausedAt: null,
+        currentPeriodEnd: due,
+        nextChargeAt: due,
+        nextChargeAmount: 249,
+      })
+      await moveTo(due)
+      expect(await statuses(me)).toEqual(['approved', 'approved'])
+    },
+  )
 
-  test('what is scheduled goes on being so', async () => {
+  test('resuming keeps what is scheduled', async () => {
     const me = await payer({ planId: 'growth' })
     await me.post(updatePlan, { planId: 'starter' })
     await app.advance(60_000)
@@ -263,7 +266,7 @@ describe('the payer’s own acts', () => {
     })
   })
 
-  test('active, and nothing paused: resume is refused, whatever the provider says meanwhile', async () => {
+  test('resuming an active subscription is refused, whatever the provider answers', async () => {
     const me = await payer({ planId: 'growth' })
     const said = 'The subscription is active: use POST /subscription/update-plan'
     expect((await me.post(resumeSubscription)).body.error.message).toBe(said)
@@ -305,7 +308,7 @@ describe('the used quota', () => {
     expect(await me.read(getUsage)).toMatchObject({ used: 0, reserved: 0, remaining: 1000 })
   })
 
-  test('and by another cycle of billing; a trial’s lapses', async () => {
+  test('is taken over by another billing cycle; that of a trial lapses', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const ctx = await me.shop.context()
