@@ -2,7 +2,6 @@
 
 import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import createTemplate from '#operations/messaging/templates/api/create-template'
-import deleteTemplate from '#operations/messaging/templates/api/delete-template'
 import getTemplate from '#operations/messaging/templates/api/get-template'
 import updateTemplate from '#operations/messaging/templates/api/update-template'
 import { connectNumber } from '#scripts/seed/connect-number'
@@ -33,8 +32,6 @@ export const read = async (shop: Shop, id: number): Promise<Answer['body']> =>
   (await shop.call(getTemplate, { params: { id: String(id) } })).body
 export const edit = (shop: Shop, id: number, body: object): Promise<Answer> =>
   shop.call(updateTemplate, { params: { id: String(id) }, body })
-export const remove = (shop: Shop, id: number): Promise<Answer> =>
-  shop.call(deleteTemplate, { params: { id: String(id) } })
 
 export function templatesOf(app: TestApp) {
   const sandbox = sandboxOf(app.services.adapters.messaging)

@@ -4,6 +4,7 @@ import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import uploadMedia from '#operations/inbox/messages/api/upload-media'
 import createQuickReply from '#operations/inbox/quick-replies/api/create-quick-reply'
+import deleteQuickReply from '#operations/inbox/quick-replies/api/delete-quick-reply'
 import listQuickReplies from '#operations/inbox/quick-replies/api/list-quick-replies'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
@@ -318,6 +319,8 @@ describe('what can be sent', () => {
     const soft = await reply({ shortcut: 'soon', text: 'Code {{trackingCode|soon}}' })
     expect((await send(shop, id, { quickReplyId: soft.body.id })).body.text).toBe('Code soon')
     expect((await send(shop, id, { quickReplyId: soft.body.id, text: 'x' })).status).toBe(400)
+    expect((await shop.call(deleteQuickReply, { params: { id: soft.body.id } })).status).toBe(204)
+    expect((await send(shop, id, { quickReplyId: soft.body.id })).status).toBe(404)
   })
 
   test('of the newest order, as the store writes amounts', async () => {

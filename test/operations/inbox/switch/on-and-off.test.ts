@@ -1,5 +1,6 @@
 /** On, off, cut off, and what came meanwhile (rule 9). */
 import { describe, expect, test } from 'vitest'
+import exportConversations from '#operations/inbox/conversations/api/export-conversations'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import disable from '#operations/inbox/switch/api/disable'
@@ -102,5 +103,16 @@ describe('the switch', () => {
     await app.drainJobs()
     expect((await shop.call(sendMessage, { params: { id }, body })).status).toBe(201)
     await app.drainJobs()
+  })
+
+  test('the export has the conversations of its filters', async () => {
+    const shop = await inboxShop(app)
+    await shop.write({ phone, name: 'Rita', text: '=1+1' })
+    await shop.write({ phone: '+5511987654322', name: 'Bruno', text: 'Oi' })
+    expect((await shop.call(exportConversations, { query: { search: 'rita' } })).status).toBe(202)
+    await app.drainJobs()
+    const ctx = await shop.context()
+    const exported = await ctx.db.selectFrom('exports').select(['status', 'rows']).execute()
+    expect(exported).toEqual([{ status: 'completed', rows: 1 }])
   })
 })

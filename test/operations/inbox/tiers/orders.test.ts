@@ -1,6 +1,7 @@
 /** Buying tiers (rule 8). */
 import { describe, expect, test } from 'vitest'
 import listOrders from '#operations/inbox/conversations/api/list-orders'
+import listReviews from '#operations/inbox/conversations/api/list-reviews'
 import getStatus from '#operations/inbox/switch/api/get-status'
 import getTierSettings from '#operations/inbox/tiers/api/get-tier-settings'
 import recalculateSegments from '#operations/inbox/tiers/api/recalculate-segments'
@@ -111,7 +112,7 @@ describe('tiers', () => {
     expect(await shop.conversation()).toMatchObject({ purchaseCount: 0, tier: null })
   })
 
-  test('the orders of a contact are listed with what they come to', async () => {
+  test('the orders of a contact are listed with what they come to, their reviews beside them', async () => {
     const shop = await inboxShop(app)
     await order(shop, '1', '900.00', '2026-11-01T12:00:00Z')
     await order(shop, '2', '700.00', '2026-10-01T12:00:00Z')
@@ -123,5 +124,6 @@ describe('tiers', () => {
       data: [{ id: '1' }],
       summary: { count: 2, total: 1600, currency: 'BRL' },
     })
+    expect((await shop.call(listReviews, { params: { id } })).body).toMatchObject({ data: [], total: 0 })
   })
 })
