@@ -86,3 +86,14 @@ export const exampleFlow = {
   ],
 }
 export const never = { isEnabled: false }
+
+/** What became of each execution, oldest first: its reason, or that it was sent, or its status. */
+export const statesOf = async (shop: AutomationShop, automationId: string): Promise<string[]> =>
+  (await shop.executions(automationId)).map(
+    (row) =>
+      row.skip_reason ??
+      row.failure_code ??
+      (row.status === 'pending' ? row.hold_reason : null) ??
+      // What has arrived was sent.
+      (row.sent_at ? 'sent' : row.status),
+  )

@@ -22,6 +22,13 @@ export interface NumberShop extends Shop {
   notices(type?: string): Promise<{ type: string; title: string; message: string | null }[]>
 }
 
+let phones = 0
+/** A landline that nobody has connected yet; its last digit tells the sandbox how an official number fares. */
+export const newPhone = (last = '0'): string => {
+  phones += 1
+  return `+5511400${1_000 + phones}${last}`
+}
+
 /** Posts JSON to a path of the server; answers status and body. */
 export async function post(app: TestApp, path: string, body: object) {
   const response = await app.fetch(
@@ -74,3 +81,29 @@ export async function numberShop(
     },
   }
 }
+
+/** Hands a callback of the provider to the server; answers its status. */
+export async function deliverHook(
+  app: TestApp,
+  { headers, body }: { headers: Headers; body: Uint8Array },
+): Promise<number> {
+  const address = 'http://localhost/hooks/messaging/sandbox'
+  const request = new Request(address, { method: 'POST', headers, body: Buffer.from(body) })
+  return (await app.fetch(request, { ip: '127.0.0.1' })).status
+}
+
+/** Messages of the store's cycle. */
+export async function usageOf({ id, app }: Shop): Promise<{ used: number; reserved: number }> {
+  const cycle = await app.database.root
+    .selectFrom('usage_cycles')
+    .select(['used', 'reserved'])
+    .where('store_id', '=', id)
+    .executeTakeFirst()
+  return cycle ?? { used: 0, reserved: 0 }
+}
+export const setQuota = ({ id, app }: Shop, limit: number): Promise<unknown> =>
+  app.database.root
+    .updateTable('usage_cycles')
+    .set({ message_limit: limit })
+    .where('store_id', '=', id)
+    .execute()

@@ -95,3 +95,22 @@ export async function startAt(app: TestApp, at: string): Promise<void> {
   await app.database.query('delete from job_schedules', [])
   await app.setClock(at)
 }
+
+/** A merchant whose first payment was made at that instant: thirty days to 1 December. */
+export async function payer(
+  app: TestApp,
+  body: Record<string, unknown> = { planId: 'growth' },
+  card: CardName = 'good',
+  at = '2026-11-01T00:00:00.000Z',
+): Promise<Billed> {
+  await startAt(app, at)
+  const me = await billed(app)
+  await me.subscribe(body, card)
+  return me
+}
+
+/** Sets the clock and runs the jobs that are due by then. */
+export async function moveTo(app: TestApp, at: string): Promise<void> {
+  await app.setClock(at)
+  await app.drainJobs()
+}

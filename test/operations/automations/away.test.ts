@@ -7,7 +7,13 @@ import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { orderCart, putCart } from '#operations/store/ecommerce/sandbox-carts'
 import { putCustomer } from '#operations/store/ecommerce/sandbox-catalog'
 import { testApp } from '#test/support/app'
-import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
+import {
+  type AutomationShop,
+  ana,
+  automationShop,
+  never,
+  statesOf as states,
+} from '#test/support/automations'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
@@ -15,14 +21,6 @@ const noon = '2026-11-20T15:00:00.000Z'
 const minute = 60_000
 const hour = 60 * minute
 
-const states = async (shop: AutomationShop, id: string) =>
-  (await shop.executions(id)).map(
-    (row) =>
-      row.skip_reason ??
-      row.failure_code ??
-      (row.status === 'pending' ? row.hold_reason : null) ??
-      (row.sent_at ? 'sent' : row.status),
-  )
 /** On the platform, whose webhooks reach nobody. */
 async function buysUnheard(shop: AutomationShop, cartId: string): Promise<PlatformOrder> {
   const order = await shop.place({ customer: ana })

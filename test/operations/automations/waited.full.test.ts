@@ -7,7 +7,13 @@ import { automationTypes } from '#operations/automations/types'
 import { optOuts } from '#operations/messaging/door'
 import updateStore from '#operations/store/profile/api/update-store'
 import { type TestApp, testApp } from '#test/support/app'
-import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
+import {
+  type AutomationShop,
+  ana,
+  automationShop,
+  never,
+  statesOf as states,
+} from '#test/support/automations'
 
 let app: TestApp
 beforeAll(async () => {
@@ -21,14 +27,6 @@ const evening = '2026-11-20T23:30:00.000Z'
 const morning = '2026-11-21T11:00:00.000Z'
 const noon = '2026-11-20T15:00:00.000Z'
 
-const states = async (shop: AutomationShop, id: string) =>
-  (await shop.executions(id)).map(
-    (row) =>
-      row.skip_reason ??
-      row.failure_code ??
-      (row.status === 'pending' ? row.hold_reason : null) ??
-      (row.sent_at ? 'sent' : row.status),
-  )
 const goTo = async (at: string | Date): Promise<void> => {
   await app.setClock(at)
   await app.drainJobs()

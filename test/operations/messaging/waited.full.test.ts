@@ -5,6 +5,7 @@ import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import sendMessage from '#operations/messaging/sends/api/send-message'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
+import { usageOf } from '#test/support/numbers'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -63,11 +64,6 @@ describe.each(['down', 'throttle'] as const)('a message that waited: %s', (mode)
       .execute()
     expect([row!.sent_at !== null, row!.error_code]).toEqual([is === null, is])
     expect(await sandbox.outbox(shop.id)).toHaveLength(is === null ? 1 : 0)
-    const cycle = await app.database.root
-      .selectFrom('usage_cycles')
-      .select(['used', 'reserved'])
-      .where('store_id', '=', shop.id)
-      .executeTakeFirstOrThrow()
-    expect(cycle).toEqual({ used: is === null ? 1 : 0, reserved: 0 })
+    expect(await usageOf(shop)).toEqual({ used: is === null ? 1 : 0, reserved: 0 })
   })
 })

@@ -99,7 +99,7 @@ describe('carts and their automation', () => {
     ])
   })
 
-  test('from before it was turned on, or of a store whose automation is off: no run; conditions by category', async () => {
+  test('a cart from before, or of an automation that is off, begins no run; conditions go by category', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     await shop.cart({ id: 'old' })

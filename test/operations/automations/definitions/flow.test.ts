@@ -60,115 +60,59 @@ describe('what a flow may be', async () => {
   const { id } = await made(shop)
   const put = (flow: unknown) => change(shop, id, { flow })
 
-  test.each<[string, { start?: string; steps: unknown[] }, string]>([
+  test.each<[string, { start?: string; steps: unknown[] }]>([
+    ['the step a leads back to itself (a→b→a)', { start: 'a', steps: [wait('a', 'b'), wait('b', 'a')] }],
     [
-      'a cycle',
-      { start: 'a', steps: [wait('a', 'b'), wait('b', 'a')] },
       'the step a leads back to itself (a→b→a)',
+      flowOf(wait('w', 'a'), wait('a', 'b'), check('b', 'm', 'a'), message('m')),
     ],
+    ['the step a leads back to itself (a→a)', flowOf(wait('a', 'a'))],
+    ['flow.start: there is no step x', { start: 'x', steps: [message('m')] }],
+    ['the step w leads to nowhere by next', flowOf(wait('w', 'nowhere'))],
+    ['the step pc leads to gone by ifPurchased', flowOf(wait('w', 'pc'), check('pc', 'gone', null))],
+    ['leads to gone by ifNot', flowOf(wait('w', 'pc'), check('pc', null, 'gone'))],
+    ['the step pc leads nowhere', flowOf(wait('w', 'pc'), check('pc', null, null))],
+    ['the step alone is never', flowOf(wait('w', 'm'), message('m'), message('alone'))],
+    ['the step w ends the flow', flowOf(wait('w', null))],
+    ['the step c ends the flow', flowOf(coupon('c', null))],
+    ['the step m is there twice', flowOf(wait('w', 'm'), message('m'), message('m'))],
+    ['flow.steps: must have at most 20 entries', { start: 's0', steps: chain(21, 10) }],
     [
-      'a cycle further on',
-      { start: 'w', steps: [wait('w', 'a'), wait('a', 'b'), check('b', 'm', 'a'), message('m')] },
-      'the step a leads back to itself (a→b→a)',
-    ],
-    [
-      'a step that leads to itself',
-      { start: 'a', steps: [wait('a', 'a')] },
-      'the step a leads back to itself (a→a)',
-    ],
-    ['an unknown start', { start: 'x', steps: [message('m')] }, 'flow.start: there is no step x'],
-    ['an unknown next', flowOf(wait('w', 'nowhere')), 'the step w leads to nowhere by next'],
-    [
-      'an unknown branch',
-      flowOf(wait('w', 'pc'), check('pc', 'gone', null)),
-      'the step pc leads to gone by ifPurchased',
-    ],
-    ['an unknown other branch', flowOf(wait('w', 'pc'), check('pc', null, 'gone')), 'leads to gone by ifNot'],
-    [
-      'a check that leads nowhere',
-      flowOf(wait('w', 'pc'), check('pc', null, null)),
-      'the step pc leads nowhere',
-    ],
-    [
-      'a step nothing leads to',
-      flowOf(wait('w', 'm'), message('m'), message('alone')),
-      'the step alone is never',
-    ],
-    ['a wait at the end', flowOf(wait('w', null)), 'the step w ends the flow'],
-    ['a coupon at the end', flowOf(coupon('c', null)), 'the step c ends the flow'],
-    ['two steps of one id', flowOf(wait('w', 'm'), message('m'), message('m')), 'the step m is there twice'],
-    ['21 steps', { start: 's0', steps: chain(21, 10) }, 'flow.steps: must have at most 20 entries'],
-    [
-      'waits of 259201 minutes',
-      flowOf(wait('w1', 'w2', 129_600), wait('w2', 'w3', 129_600), wait('w3', 'm', 1), message('m')),
       'the step w3 makes the waits of one path 259201 minutes',
+      flowOf(wait('w1', 'w2', 129_600), wait('w2', 'w3', 129_600), wait('w3', 'm', 1), message('m')),
     ],
+    ['the step m comes 0 minutes of waits after the message before it', flowOf(message('m'))],
+    ['the step m comes 4 minutes', flowOf(wait('w', 'm', 4), message('m'))],
     [
-      'a message at once',
-      flowOf(message('m')),
-      'the step m comes 0 minutes of waits after the message before it',
-    ],
-    ['a message after 4 minutes', flowOf(wait('w', 'm', 4), message('m')), 'the step m comes 4 minutes'],
-    [
-      'a message after 4 minutes on one of two paths',
-      flowOf(wait('w', 'pc', 4), check('pc', 'w2', 'm'), wait('w2', 'm', 60), message('m')),
       'the step m comes 4 minutes',
+      flowOf(wait('w', 'pc', 4), check('pc', 'w2', 'm'), wait('w2', 'm', 60), message('m')),
     ],
+    ['the step b comes 0 minutes', flowOf(wait('w', 'a'), message('a', 'c'), coupon('c', 'b'), message('b'))],
     [
-      'messages side by side',
-      flowOf(wait('w', 'a'), message('a', 'c'), coupon('c', 'b'), message('b')),
-      'the step b comes 0 minutes',
-    ],
-    [
-      'a coupon variable without a coupon',
-      flowOf(wait('w', 'm'), message('m', null, '{{couponCode}}')),
       'the step m, message.text: has the variable {{couponCode}}, but no coupon',
+      flowOf(wait('w', 'm'), message('m', null, '{{couponCode}}')),
     ],
     [
-      'a coupon on one path only',
-      flowOf(wait('w', 'pc'), check('pc', 'm', 'c'), coupon('c', 'm'), message('m', null, '{{couponValue}}')),
       'the step m, message.text: has the variable {{couponValue}}',
+      flowOf(wait('w', 'pc'), check('pc', 'm', 'c'), coupon('c', 'm'), message('m', null, '{{couponValue}}')),
     ],
     [
-      'a variable of another type',
-      flowOf(wait('w', 'm'), message('m', null, '{{trackingCode}}')),
       'the step m, message.text: has the variable {{trackingCode}}',
+      flowOf(wait('w', 'm'), message('m', null, '{{trackingCode}}')),
     ],
-    ['an id of capitals', { start: 'A', steps: [message('A')] }, 'flow.start: must be 1 to 40'],
-    ['an id of 41', { start: 'a', steps: [message('a'.repeat(41))] }, 'flow.steps.0.id: must be 1 to 40'],
-    ['an unknown type', { start: 'a', steps: [{ id: 'a', type: 'sms' }] }, 'flow.steps.0.type'],
-    [
-      'an unknown field',
-      { start: 'a', steps: [{ ...message('a'), colour: 1 }] },
-      'flow.steps.0.colour: is not a known',
-    ],
-    [
-      'a field of another step',
-      { start: 'a', steps: [{ ...message('a'), minutes: 5 }] },
-      'flow.steps.0.minutes: is not',
-    ],
-    ['a wait of 0', flowOf(wait('w', 'm', 0), message('m')), 'flow.steps.0.minutes: must be at least 1'],
-    [
-      'a wait beyond',
-      flowOf(wait('w', 'm', 129_601), message('m')),
-      'flow.steps.0.minutes: must be at most 129600',
-    ],
-    [
-      'a message of nothing',
-      flowOf(wait('w', 'm'), { ...message('m'), message: {} }),
-      'the step m, message: needs a text',
-    ],
-    [
-      'a coupon of nothing',
-      flowOf({ ...coupon('c', 'w'), coupon: {} }, wait('w', 'm'), message('m')),
-      'the step c, coupon.type',
-    ],
-    ['no steps', { start: 'a', steps: [] }, 'flow.steps: must not be empty'],
-    ['no start', { steps: [message('m')] }, 'flow.start: is required'],
-  ])('%s is 400', async (_case, flow, text) => {
+    ['flow.start: must be 1 to 40', flowOf(message('A'))],
+    ['flow.steps.0.id: must be 1 to 40', { start: 'a', steps: [message('a'.repeat(41))] }],
+    ['flow.steps.0.type', { start: 'a', steps: [{ id: 'a', type: 'sms' }] }],
+    ['flow.steps.0.minutes: is not', flowOf({ ...message('a'), minutes: 5 })],
+    ['flow.steps.0.minutes: must be at least 1', flowOf(wait('w', 'm', 0), message('m'))],
+    ['flow.steps.0.minutes: must be at most 129600', flowOf(wait('w', 'm', 129_601), message('m'))],
+    ['the step m, message: needs a text', flowOf(wait('w', 'm'), { ...message('m'), message: {} })],
+    ['the step c, coupon.type', flowOf({ ...coupon('c', 'w'), coupon: {} }, wait('w', 'm'), message('m'))],
+    ['flow.steps: must not be empty', { start: 'a', steps: [] }],
+    ['flow.start: is required', { steps: [message('m')] }],
+  ])('a flow is refused: %s', async (text, flow) => {
     const answer = await put(flow)
-    expect(answer.status).toBe(400)
-    expect(answer.body.error.message).toContain(text)
+    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(text)])
   })
 
   test('eleven messages are one too many, named', async () => {
@@ -224,27 +168,17 @@ describe('what a flow may be', async () => {
     expect(without.body.error.message).toContain('the step m')
   })
 
-  test('a body of 10,000 steps is refused fast', async () => {
-    const answer = await put({ start: 's0', steps: chain(1000, 10) })
-    expect(answer.status).toBe(400)
-    expect(answer.body.error.message).toContain('flow.steps: must have at most 20 entries')
+  test('10,000 steps are refused for their number of values', async () => {
     const more = await put({ start: 's0', steps: chain(10_000, 10) })
     expect([more.status, more.body.error.message]).toEqual([
       400,
       'body: holds more than 20000 values: send it in parts',
     ])
   })
-
-  test('an unknown template of a step is 404, and named', async () => {
-    const flow = flowOf(wait('w', 'm'), { ...message('m'), message: { officialapiTemplateId: 999_999 } })
-    const { status, body } = await put(flow)
-    expect(status).toBe(404)
-    expect(body.error.message).toContain('flow.steps.1.message.officialapiTemplateId')
-  })
 })
 
 describe('versions', () => {
-  test('equal flows make none; a changed one is the next; an older one sent is new', async () => {
+  test('an equal flow makes no version; a changed one, or an older one sent again, does', async () => {
     const shop = await store(app)
     const { id, flow, flowVersion } = await made(shop, { flow: example() })
     expect(flowVersion).toBe(1)
@@ -357,12 +291,5 @@ describe('versions', () => {
       ),
     )
     expect(answers.map(({ body }) => body.flowVersion).sort()).toEqual([2, 3, 4])
-  })
-
-  test('of another store, or none: 404', async () => {
-    const shop = await store(app)
-    const { id } = await made(shop)
-    const other = await store(app)
-    expect((await other.call(listFlowVersions, { params: { automationId: id } })).status).toBe(404)
   })
 })

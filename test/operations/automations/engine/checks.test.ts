@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts, sending, templates } from '#operations/messaging/door'
 import { takeRecipients } from '#operations/messaging/numbers/limit'
+import { moveStatus } from '#operations/messaging/templates/moves'
+import { upsertOrders } from '#operations/store/orders/orders'
 import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
-import { type AutomationShop, automationShop, never } from '#test/support/automations'
+import { type AutomationShop, automationShop, never, statesOf as states } from '#test/support/automations'
+import { setQuota, usageOf as used } from '#test/support/numbers'
 
 /** Orders that the section of reviews has asked about. */
 const asked = new Set<string>()
@@ -26,38 +29,14 @@ async function opened(options: Parameters<typeof automationShop>[1] = {}): Promi
   await app.setClock(noon)
   return automationShop(app, options)
 }
-const states = async (shop: AutomationShop, id: string) =>
-  (await shop.executions(id)).map(
-    (row) =>
-      row.skip_reason ??
-      row.failure_code ??
-      row.hold_reason ??
-      // What has arrived was sent.
-      (row.sent_at ? 'sent' : row.status),
-  )
 const tick = async (ms: number): Promise<void> => {
   await app.advance(ms)
   await app.drainJobs()
 }
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
-const used = (shop: AutomationShop) =>
-  app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirstOrThrow()
 
 describe('skipped', () => {
-  test('no-phone, at once', async () => {
-    const shop = await opened()
-    const { id } = await shop.automation({ type: 'order-paid' })
-    await shop.sell({ customer: { email: 'nobody@example.com' } })
-    expect(await shop.executions(id)).toMatchObject([
-      { status: 'skipped', skip_reason: 'no-phone', ended_at: new Date(noon) },
-    ])
-  })
-
   test('opted-out, met when it is due; an approved template of utility goes all the same', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
@@ -79,7 +58,7 @@ describe('skipped', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('cooldown, of the first message only', async () => {
+  test('the cooldown holds for the first message only', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-paid', conditions: { cooldownHours: 2 } })
     await shop.sell({ customer })
@@ -93,7 +72,7 @@ describe('skipped', () => {
     expect((await states(shop, automation.id))[2]).toMatch(/sent|read/)
   })
 
-  test('two of one automation to one phone in one batch: the second meets the cooldown of the first', async () => {
+  test('of two to one phone in one batch the second meets the cooldown of the first', async () => {
     const shop = await opened()
     const automation = await shop.automation({
       type: 'order-created',
@@ -148,7 +127,7 @@ describe('skipped', () => {
     expect(await states(shop, automation.id)).toEqual(['duplicate-request'])
   })
 
-  test('flow-ended, purchased by a check, previous-failed', async () => {
+  test('a flow ends by its check, or with a message that failed', async () => {
     const shop = await opened()
     const flow = (ifPurchased: string | null, ifNot: string | null) => ({
       start: 'w',
@@ -188,35 +167,24 @@ describe('skipped', () => {
 })
 
 describe('failed', () => {
-  test('no-text, missing-variable, not-on-network', async () => {
+  test('no-phone at once; no-text, missing-variable, not-on-network when it is due', async () => {
     const shop = await opened({ connection: 'qr' })
     const id = await makeTemplate(await shop.context(), { name: 'a', body: 'Oi {{1}}, oi.' })
     const only = { text: null, officialapiTemplateId: id, templateParameters: { body: ['x'] } }
     const noText = await shop.automation({ type: 'order-created', message: only })
     const missing = await shop.automation({ type: 'order-paid', message: { text: '{{trackingCode}}' } })
+    await shop.sell({ customer: { email: 'nobody@example.com' } })
+    expect(await states(shop, missing.id)).toEqual(['no-phone'])
     await shop.sell({ customer })
     await tick(2_000)
-    expect(await states(shop, noText.id)).toEqual(['no-text'])
-    expect(await states(shop, missing.id)).toEqual(['missing-variable'])
+    expect(await states(shop, noText.id)).toEqual(['no-phone', 'no-text'])
+    expect(await states(shop, missing.id)).toEqual(['no-phone', 'missing-variable'])
     const plain = await shop.automation({ type: 'order-cancelled' })
     const order = await shop.place({ customer: { phone: '+5511900000001' } })
     await shop.resell(order, { status: 'cancelled' })
     await tick(2_000)
     expect(await states(shop, plain.id)).toEqual(['not-on-network'])
     expect(await used(shop)).toEqual({ used: 0, reserved: 0 })
-  })
-
-  test('over the shared number: too-long, media-refused', async () => {
-    const shop = await opened({ connection: 'shared' })
-    const long = await shop.automation({ type: 'order-created', message: { text: 'x'.repeat(901) } })
-    const media = await shop.automation({
-      type: 'order-paid',
-      message: { text: 'Oi', mediaUrl: 'https://example.com/a.png', mediaType: 'image' },
-    })
-    await shop.sell({ customer })
-    await tick(2_000)
-    expect(await states(shop, long.id)).toEqual(['too-long'])
-    expect(await states(shop, media.id)).toEqual(['media-refused'])
   })
 
   test('coupon-failed when the platform refuses it; held while it is down', async () => {
@@ -238,11 +206,8 @@ describe('failed', () => {
     await shop.resell(second, { fulfillmentStatus: 'unfulfilled' })
     await shop.change(second, { fulfillmentStatus: 'shipped' })
     const ctx = await shop.context()
-    const { upsertOrders } = await import('#operations/store/orders/orders')
-    const platform = (await app.services.adapters.ecommerce.sandbox!.getOrder(
-      { id: shop.id, credentials: null },
-      { id: second.id },
-    ))!
+    const connection = { id: shop.id, credentials: null }
+    const platform = (await app.services.adapters.ecommerce.sandbox!.getOrder(connection, second))!
     await shop.sandbox(`/ecommerce/${shop.id}/outage`, { mode: 'down' })
     await ctx.transaction((tx) => upsertOrders(tx, [platform]))
     await app.drainJobs()
@@ -257,13 +222,9 @@ describe('failed', () => {
     })
   })
 
-  test('quota-exceeded at once, and one notification', async () => {
+  test('messages beyond the quota fail at once, with one notification', async () => {
     const shop = await opened()
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 1 })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setQuota(shop, 1)
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 5 })
     for (const last of ['1', '2', '3']) await shop.sell({ customer: { phone: `+551196666555${last}` } })
     await tick(5 * 60_000)
@@ -327,7 +288,7 @@ describe('failed', () => {
 })
 
 describe('held', () => {
-  test('disconnected: leaves within a minute of reconnecting; after 24 hours it fails', async () => {
+  test('a disconnected number holds messages until it is back, and fails them after 24 hours', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     const connection = (status: string) =>
@@ -361,32 +322,16 @@ describe('held', () => {
   test('a template that is pending at the time: held, leaves on approval; 24 hours later template-refused', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
-    const id = await makeTemplate(ctx, {
-      name: 'shipped_hold',
-      body: 'Oi {{1}}, foi enviado.',
-      status: 'pending',
-    })
+    const id = await makeTemplate(ctx, { name: 'hold', body: 'Oi {{1}}, foi enviado.', status: 'pending' })
     const message = { text: null, officialapiTemplateId: id, templateParameters: { body: ['{{firstName}}'] } }
     const automation = await shop.automation({ type: 'order-created', message })
     await shop.sell({ customer })
     await tick(1_000)
     expect(await states(shop, automation.id)).toEqual(['template-pending'])
-    const { templates } = await import('#operations/messaging/door')
     expect((await templates.get(ctx, id))!.status).toBe('pending')
-    const { moveStatus } = await import('#operations/messaging/templates/moves')
-    const row = await ctx.db
-      .selectFrom('message_templates')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    await ctx.transaction(async (tx) => {
-      await moveStatus(tx, row as never, {
-        status: 'approved',
-        rejectionReason: null,
-        pausedUntil: null,
-        at: tx.now(),
-      })
-    })
+    const row = await ctx.db.selectFrom('message_templates').selectAll().executeTakeFirstOrThrow()
+    const approved = { status: 'approved', rejectionReason: null, pausedUntil: null } as const
+    await ctx.transaction((tx) => moveStatus(tx, row as never, { ...approved, at: tx.now() }))
     await app.drainJobs()
     expect(await states(shop, automation.id)).toEqual(['sent'])
 
@@ -396,7 +341,7 @@ describe('held', () => {
     expect((await states(shop, automation.id))[1]).toBe('template-refused')
   }, 120_000)
 
-  test('the provider down: 15 seconds, doubling; it leaves once it is back', async () => {
+  test('a provider that is down is tried after 15 seconds, doubling, until it is back', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     await provider(shop, 'down')
@@ -419,38 +364,13 @@ describe('held', () => {
     expect(await states(shop, automation.id)).toEqual(['sent'])
   })
 
-  test('quiet hours: due at 21:30 in São Paulo, leaves at 8:00 sharp', async () => {
-    const shop = await opened()
-    await app.setClock('2026-11-21T00:20:00.000Z')
-    const automation = await shop.automation({
-      type: 'order-created',
-      delayMinutes: 10,
-      quietHours: { isEnabled: true, start: '21:00', end: '08:00' },
-    })
-    await shop.sell({ customer })
-    await app.setClock('2026-11-21T00:30:00.000Z')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([
-      { status: 'pending', hold_reason: 'quiet-hours', scheduled_at: new Date('2026-11-21T11:00:00.000Z') },
-    ])
-    await app.setClock('2026-11-21T11:00:00.000Z')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([
-      { status: 'sent', sent_at: new Date('2026-11-21T11:00:00.000Z') },
-    ])
-  })
-
   test("the number's limit: held, and it leaves when a place frees", async () => {
     const shop = await opened({ connection: 'official', phone: '+5511400010007' })
     const ctx = await shop.context()
     const id = await makeTemplate(ctx, { name: 'shipped', body: 'Oi {{1}}, foi enviado.' })
-    const message = {
-      text: null,
-      officialapiTemplateId: id,
-      templateParameters: { body: ['{{firstName|x}}'] },
-    }
+    const parameters = { body: ['{{firstName|x}}'] }
+    const message = { text: null, officialapiTemplateId: id, templateParameters: parameters }
     const automation = await shop.automation({ type: 'order-created', message })
-    const { sending } = await import('#operations/messaging/door')
     const connection = (await sending.selected(ctx))!
     const phones = Array.from({ length: 250 }, (_, i) => `+55119700${String(10_005 + i * 10)}`)
     await takeRecipients(ctx, connection, phones)

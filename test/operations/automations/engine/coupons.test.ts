@@ -2,7 +2,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import executeAutomation from '#operations/automations/entering/api/execute-automation'
 import { type TestApp, testApp } from '#test/support/app'
-import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
+import {
+  type AutomationShop,
+  ana,
+  automationShop,
+  never,
+  statesOf as states,
+} from '#test/support/automations'
 
 let app: TestApp
 beforeAll(async () => {
@@ -14,8 +20,6 @@ const goTo = async (at: string): Promise<void> => {
   await app.setClock(at)
   await app.drainJobs()
 }
-const states = async (shop: AutomationShop, id: string) =>
-  (await shop.executions(id)).map((row) => row.skip_reason ?? row.hold_reason ?? row.status)
 const texts = async (shop: AutomationShop, id: string) =>
   (await shop.executions(id)).map((row) => row.text?.replaceAll('\u00a0', ' ') ?? null)
 const couponsOf = async (shop: AutomationShop) =>

@@ -7,6 +7,7 @@ import { deliverBatch, recordResults } from '#operations/automations/engine/reco
 import { findMeans } from '#operations/automations/engine/surroundings'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
+import { setQuota, usageOf as used } from '#test/support/numbers'
 
 let app: TestApp
 beforeAll(async () => {
@@ -21,12 +22,6 @@ const tick = async (ms: number): Promise<void> => {
 }
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
-const used = (shop: AutomationShop) =>
-  app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirstOrThrow()
 
 /** A shop with one message that is due now and whose job is lost. */
 async function due(body: Record<string, unknown> = {}) {
@@ -97,19 +92,6 @@ describe('a worker that died', () => {
     await tick(180_000)
     await tick(60_000)
     expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
-  })
-
-  test('an answer that was lost: sent again under its key', async () => {
-    const { shop, automation } = await due()
-    await provider(shop, 'timeout')
-    await app.drainJobs()
-    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sending' }])
-    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
-    await provider(shop, 'up')
-    await tick(180_000)
-    await tick(1_000)
-    expect(await shop.outbox()).toMatchObject([{ calls: 2 }])
-    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sent', attempts: 1 }])
   })
 
   test('an answer that is lost each time: asked about for a day, then nobody will know', async () => {
@@ -239,11 +221,7 @@ describe('by hand', () => {
       )
     await expect(enter({ automationId: ctx.newId() })).rejects.toMatchObject({ code: 'not_found' })
     await expect(enter({ orderId: 'nope' })).rejects.toMatchObject({ code: 'not_found' })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 0 })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setQuota(shop, 0)
     await expect(enter({})).rejects.toMatchObject({ code: 'forbidden' })
     await shop.request('PUT', `/automations/${automation.id}`, { body: { isActive: false } })
     await expect(enter({})).rejects.toMatchObject({ code: 'conflict' })

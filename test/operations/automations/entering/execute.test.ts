@@ -7,6 +7,7 @@ import { upsertOrders } from '#operations/store/orders/orders'
 import { Claim } from '#runtime/gateway/idempotency'
 import { type TestApp, testApp } from '#test/support/app'
 import { ana, automationShop, exampleFlow, never } from '#test/support/automations'
+import { setQuota } from '#test/support/numbers'
 
 let app: TestApp
 beforeAll(async () => {
@@ -41,7 +42,7 @@ async function withOrders(count: number, body: Record<string, unknown> = {}) {
 }
 
 describe('POST /automations/:id/execute (rule 8)', () => {
-  test('whom it would have written to, once; a second call finds none of them', async () => {
+  test('writes once to whom it would have written to', async () => {
     const { shop, ctx, automation, execute } = await withOrders(6)
     await optOuts.add(ctx, phone(3), 'manual')
     const answers = await Promise.all([execute(), execute()])
@@ -61,7 +62,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(await shop.executions(automation.id)).toHaveLength(5)
   })
 
-  test('newest first, up to the limit; conditions hold; the rest by the next call', async () => {
+  test('takes the newest up to the limit, by the conditions; the rest by the next call', async () => {
     const { shop, automation, execute } = await withOrders(3, { conditions: { minAmount: 100 } })
     expect((await execute(2)).body.candidates).toBe(2)
     await app.drainJobs()
@@ -73,19 +74,13 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(none.body.candidates).toBe(0)
   })
 
-  test('refused: off, not connected, more than are left, unknown', async () => {
+  test('refuses what is off, not connected, unknown, or beyond the messages left', async () => {
     const { shop, automation, execute } = await withOrders(5)
-    const cycle = (limit: number) =>
-      app.database.root
-        .updateTable('usage_cycles')
-        .set({ message_limit: limit })
-        .where('store_id', '=', shop.id)
-        .execute()
-    await cycle(3)
+    await setQuota(shop, 3)
     const refused = await execute()
     expect(refused.status).toBe(403)
     expect(refused.body.error.message).toMatch(/5 customers.* 3 messages/)
-    await cycle(1_000)
+    await setQuota(shop, 1_000)
     const put = (body: object) => shop.request('PUT', `/automations/${automation.id}`, { body })
     await put({ isActive: false })
     expect((await execute()).status).toBe(409)
@@ -175,7 +170,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
 })
 
 describe('POST /automations/:id/test', () => {
-  test('the first message or a step, with the newest cart and a made-up coupon; not in the report', async () => {
+  test('sends the first message or a step, with the newest cart and a made-up coupon', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     await shop.cart()

@@ -106,15 +106,3 @@ describe('GET /campaigns/:id/preview', () => {
     }
   })
 })
-
-test('a text that becomes too long is skipped', async () => {
-  const shop = await sendingShop(app)
-  const long = 'x'.repeat(500)
-  const contacts = [{ phone: phoneOf(1), customFields: { a: long } }, { phone: phoneOf(2) }]
-  const content = { text: '{{a|b}}'.repeat(9), optOutText: 'Stop' }
-  const id = await shop.draft(await shop.list(contacts), { content })
-  await shop.call(sendCampaign, { params: { id } })
-  await app.drainJobs()
-  expect((await shop.read(id)).counters).toMatchObject({ sent: 1, skipped: 1 })
-  expect((await shop.outbox()).get(phoneOf(2))!.text).toBe('bbbbbbbbb\n\nStop')
-})

@@ -9,13 +9,13 @@ import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
 import deleteList from '#operations/campaigns/lists/api/delete-list'
 import renameList from '#operations/campaigns/lists/api/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
-import { files } from '#operations/store/door'
-import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
+
+const media = { type: 'image', url: 'https://a.example/x.png' }
 
 describe('POST /campaigns', () => {
   test('makes a draft that may be unfinished', async () => {
@@ -69,75 +69,36 @@ describe('POST /campaigns', () => {
   })
 
   test.each([
-    ['content.text: has a "{{" without its "}}"', 400, { content: { text: 'Hi {{name' } }],
-    ['content.text: has the variable {{first name}}', 400, { content: { text: '{{first name}}' } }],
-    ['content.text: must have at most 4096 characters', 400, { content: { text: 'x'.repeat(4097) } }],
-    [
-      'content.text: must have at most 1024 characters',
-      400,
-      { content: { text: 'x'.repeat(1025), media: { type: 'image', url: 'https://a.example/x.png' } } },
-    ],
-    [
-      'content.templateParameters.body.0: has a "{{"',
-      400,
-      { content: { templateParameters: { body: ['{{x'] } } },
-    ],
-    [
-      'content.templateParameters.body:',
-      400,
-      { content: { templateParameters: { body: Array(21).fill('x') } } },
-    ],
-    [
-      'content.media.url: must be an https',
-      400,
-      { content: { media: { type: 'image', url: 'http://a.example/x.png' } } },
-    ],
-    ['content.media.type: is required', 400, { content: { media: { url: 'https://a.example/x.png' } } }],
-    [
-      'content.optOutText: must have at most 200 characters',
-      400,
-      { content: { optOutText: 'x'.repeat(201) } },
-    ],
-    ['content.colour: is not a known field', 400, { content: { colour: 1 } }],
-    [
-      'content.officialapiTemplateId: there is no template 999999',
-      404,
-      { content: { officialapiTemplateId: 999_999 } },
-    ],
-    ['sendWindow.end: must be after sendWindow.start', 400, { sendWindow: { start: '18:00', end: '09:00' } }],
-    ['sendWindow.end: must be after sendWindow.start', 400, { sendWindow: { start: '09:00', end: '09:00' } }],
-    ['sendWindow.start: must be a time such as 09:00', 400, { sendWindow: { start: '24:00', end: '25:00' } }],
-    ['sendWindow.end: is required', 400, { sendWindow: { start: '09:00' } }],
-    ['name: must not be empty', 400, { name: '' }],
-    ['name: must have at most 120 characters', 400, { name: 'x'.repeat(121) }],
-    ['listId: there is no contact list', 404, { listId: '019a9b1e-5c00-7000-8000-000000000001' }],
-    ['listId: must not be null', 400, { listId: null }],
-  ])('refused: %s', async (message, status, change) => {
+    ['content.text: has a "{{" without its "}}"', { content: { text: 'Hi {{name' } }],
+    ['content.text: has the variable {{first name}}', { content: { text: '{{first name}}' } }],
+    ['content.text: must have at most 4096 characters', { content: { text: 'x'.repeat(4097) } }],
+    ['content.text: must have at most 1024 characters', { content: { text: 'x'.repeat(1025), media } }],
+    ['content.templateParameters.body.0: has a "{{"', { content: { templateParameters: { body: ['{{x'] } } }],
+    ['content.templateParameters.body:', { content: { templateParameters: { body: Array(21).fill('x') } } }],
+    ['content.media.url: must be an https', { content: { media: { ...media, url: 'http://a.example' } } }],
+    ['content.media.type: is required', { content: { media: { url: media.url } } }],
+    ['content.optOutText: must have at most 200 characters', { content: { optOutText: 'x'.repeat(201) } }],
+    ['sendWindow.end: must be after sendWindow.start', { sendWindow: { start: '18:00', end: '09:00' } }],
+    ['sendWindow.end: must be after sendWindow.start', { sendWindow: { start: '09:00', end: '09:00' } }],
+    ['sendWindow.start: must be a time such as 09:00', { sendWindow: { start: '24:00', end: '25:00' } }],
+    ['sendWindow.end: is required', { sendWindow: { start: '09:00' } }],
+    ['name: must have at most 120 characters', { name: 'x'.repeat(121) }],
+    ['listId: must not be null', { listId: null }],
+  ])('a campaign is refused: %s', async (message, change) => {
     const shop = await sendingShop(app)
     const answer = await shop.call(createCampaign, {
       body: { name: 'Sale', listId: await shop.list(0), ...change },
     })
-    expect([answer.status, answer.body.error.message]).toEqual([status, expect.stringContaining(message)])
-  })
-
-  test('another store has neither its lists nor its templates', async () => {
-    const shop = await sendingShop(app)
-    const other = await sendingShop(app)
-    const templateId = await makeTemplate(await other.context(), { name: 'theirs', body: 'Hi' })
-    const theirs = await shop.call(createCampaign, { body: { name: 'Sale', listId: await other.list(1) } })
-    expect(theirs.status).toBe(404)
-    const content = { type: 'template', officialapiTemplateId: templateId }
-    const body = { name: 'Sale', listId: await shop.list(1), content }
-    expect((await shop.call(createCampaign, { body })).status).toBe(404)
+    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(message)])
   })
 })
 
 describe('PUT /campaigns/:id', () => {
-  test('what was read can be sent back, and what is left out stays', async () => {
+  test('keeps what is left out, and takes back what was read unchanged', async () => {
     const shop = await sendingShop(app)
-    const media = { type: 'image', url: 'https://a.example/x.png', fileName: 'x.png' }
+    const picture = { ...media, fileName: 'x.png' }
     const id = await shop.draft(await shop.list(1), {
-      content: { text: 'Hi', optOutText: 'Reply STOP', media, templateParameters: { body: ['a'] } },
+      content: { text: 'Hi', optOutText: 'Reply STOP', media: picture, templateParameters: { body: ['a'] } },
       sendWindow: { start: '09:00', end: '18:00' },
     })
     const before = await shop.read(id)
@@ -156,7 +117,7 @@ describe('PUT /campaigns/:id', () => {
       content: {
         ...before.content,
         text: 'Hello',
-        media: { ...media, fileName: null },
+        media: { ...picture, fileName: null },
         templateParameters: { header: ['h'], body: ['a'], buttons: [] },
       },
       sendWindow: { start: '09:00', end: '20:00' },
@@ -171,52 +132,6 @@ describe('PUT /campaigns/:id', () => {
       sendWindow: null,
       listId: null,
     })
-    const late = await shop.call(updateCampaign, {
-      params: { id },
-      body: { name: 'Late' },
-      headers: { 'if-match': same.headers.get('etag')! },
-    })
-    expect(late.status).toBe(409)
-    const { headers } = await shop.call(getCampaign, { params: { id } })
-    const timely = await shop.call(updateCampaign, {
-      params: { id },
-      body: { name: 'Timely' },
-      headers: { 'if-match': headers.get('etag')! },
-    })
-    expect([timely.status, timely.body.name]).toEqual([200, 'Timely'])
-  })
-
-  test('files of this server may be media', async () => {
-    const shop = await sendingShop(app)
-    const id = await shop.draft(await shop.list(1))
-    const change = (url: string) => {
-      const body = { content: { media: { type: 'image', url } } }
-      return shop.call(updateCampaign, { params: { id }, body })
-    }
-    const none = await change(`${app.services.settings.publicUrl}/files/public/a/x.png`)
-    expect([none.status, none.body.error?.message]).toEqual([
-      400,
-      'content.media.url: is no file of this store',
-    ])
-    const png = { fileName: 'x.png', contentType: 'image/png', visibility: 'public' } as const
-    const { url } = await files.put(await shop.context(), 'inbox-media', {
-      ...png,
-      content: Buffer.from('x'),
-    })
-    expect((await change(url)).status).toBe(200)
-  })
-
-  test('a template that was deleted can be sent back, not chosen anew', async () => {
-    const shop = await sendingShop(app, { connection: 'official' })
-    const ctx = await shop.context()
-    const templateId = await makeTemplate(ctx, { name: 'hello', body: 'Hi {{1}} there' })
-    const templateParameters = { body: ['{{name}}'] }
-    const content = { type: 'template', officialapiTemplateId: templateId, templateParameters }
-    const listId = await shop.list(1)
-    const id = await shop.draft(listId, { content })
-    await ctx.db.deleteFrom('message_templates').where('id', '=', templateId).execute()
-    expect((await shop.call(updateCampaign, { params: { id }, body: await shop.read(id) })).status).toBe(200)
-    expect((await shop.call(createCampaign, { body: { name: 'x', listId, content } })).status).toBe(404)
   })
 })
 
@@ -240,7 +155,7 @@ test('a duplicate is a draft of its own; a deleted campaign is gone', async () =
   expect(left).toEqual([])
 })
 
-test('the list of campaigns: newest first, by status and by name', async () => {
+test('campaigns are listed newest first, by status and by name', async () => {
   const shop = await sendingShop(app)
   const listId = await shop.list(2)
   const ids: string[] = []
@@ -262,13 +177,11 @@ test('the list of campaigns: newest first, by status and by name', async () => {
   expect(await names({ search: 'sale' })).toEqual([2, 'WINTER SALE', 'Summer sale'])
   expect(await names({ search: 'sale', status: 'sent,failed' })).toEqual([1, 'Summer sale'])
   expect(await names({ page: 2, limit: 3 })).toEqual([4, 'Spring'])
-  const wrong = await shop.call(listCampaigns, { query: { status: 'draft,gone' } })
-  expect([wrong.status, wrong.body.error.message]).toEqual([400, expect.stringContaining('status')])
   const [first] = (await shop.call(listCampaigns, { query: { limit: 1 } })).body.data
   expect(first).toEqual(await shop.read(first.id))
 })
 
-test('sales attributed to it: counted ones, in the currency of the store', async () => {
+test('a campaign is attributed the sales that count, in the currency of the store', async () => {
   const shop = await sendingShop(app)
   const ctx = await shop.context()
   const listId = await shop.list(1)

@@ -6,6 +6,7 @@ import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
 import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
 import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { noticesOf as notices } from '#test/support/imports'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -15,16 +16,9 @@ const hourMs = 60 * minuteMs
 const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
   shop.call(scheduleCampaign, { params: { id }, body: { scheduledAt } })
 const inOneHour = () => new Date(app.clock.ms() + hourMs).toISOString()
-const notices = (shop: SendingShop) =>
-  app.database.root
-    .selectFrom('notifications')
-    .select(['type', 'data'])
-    .where('store_id', '=', shop.id)
-    .orderBy('id')
-    .execute()
 
 describe('POST /campaigns/:id/schedule', () => {
-  test('the wall clock of the store, and moving it', async () => {
+  test('takes the wall clock of the store, and can be moved', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     const first = await schedule(shop, id, '2026-12-01T10:00')
@@ -37,24 +31,18 @@ describe('POST /campaigns/:id/schedule', () => {
     expect((await shop.call(updateCampaign, { params: { id }, body: { name: 'x' } })).status).toBe(409)
   })
 
-  test.each([
-    ['2026-11-20T11:59:00Z', 'America/Sao_Paulo', 'after now'],
-    ['2027-03-14T02:30', 'America/New_York', 'no such time'],
-    ['2027-11-20T12:00:01Z', 'America/New_York', '365 days'],
-    ['tomorrow', 'America/New_York', 'must be a day and time'],
-    ['2026-12-32T10:00', 'America/New_York', 'calendar'],
-  ])('refused: %s in %s', async (at, timezone, message) => {
-    const shop = await sendingShop(app, { timezone })
-    const answer = await schedule(shop, await shop.draft(await shop.list(1)), at)
+  test('a time that the clocks of the store skip is refused', async () => {
+    const shop = await sendingShop(app, { timezone: 'America/New_York' })
+    const answer = await schedule(shop, await shop.draft(await shop.list(1)), '2027-03-14T02:30')
     expect([answer.status, answer.body.error.message]).toEqual([
       400,
-      expect.stringMatching(new RegExp(`^scheduledAt: .*${message}`)),
+      expect.stringMatching(/^scheduledAt: .*no such time/),
     ])
   })
 })
 
 describe('its time comes', () => {
-  test('it is sent once, on two workers', async () => {
+  test('a campaign is sent once by two workers', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(30))
     await schedule(shop, id, new Date(app.clock.ms() + 2 * hourMs).toISOString())
@@ -75,7 +63,7 @@ describe('its time comes', () => {
     expect([...(await shop.outbox()).values()].map(({ calls }) => calls)).toEqual(Array(30).fill(1))
   })
 
-  test('more than three hours late it is not sent', async () => {
+  test('a campaign more than three hours late is not sent', async () => {
     const shop = await sendingShop(app)
     const late = await shop.draft(await shop.list(2))
     const gone = await shop.draft(await shop.list(2))
@@ -102,7 +90,7 @@ describe('its time comes', () => {
     expect((await shop.call(sendCampaign, { params: { id: late } })).status).toBe(202)
   })
 
-  test('without enough messages it fails, and can be sent after an upgrade', async () => {
+  test('a campaign without enough messages fails, and can be sent after an upgrade', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const id = await shop.draft(await shop.list(5))

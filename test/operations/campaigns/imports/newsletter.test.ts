@@ -7,7 +7,7 @@ import { store } from '#test/support/store'
 
 const app = await testApp()
 
-test('subscribers with a phone and consent for it, of these days of the store', async () => {
+test('an import takes subscribers of these days who consented to messages to their phone', async () => {
   const shop = await store(app)
   const subscriber = async (
     n: number,

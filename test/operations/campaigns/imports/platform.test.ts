@@ -24,7 +24,7 @@ async function buyer(shop: ConnectedShop, n: number, orders: number): Promise<vo
 }
 
 describe('a list of the platform', () => {
-  test('takes who matches, and at a sync who is new; who was removed by hand stays out', async () => {
+  test('takes who matches, and who is new at a sync; who was removed by hand stays out', async () => {
     const shop = await connectedStore(app)
     for (const [n, orders] of [
       [1, 2],

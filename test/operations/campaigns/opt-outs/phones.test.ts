@@ -24,7 +24,6 @@ test('a phone is opted out once, however it is written', async () => {
   expect((await shop.call(addOptOut, { body: { phone: '+55 11 8888-7777' } })).status).toBe(409)
   const list = await shop.call(listOptOuts, { query: { search: '98888' } })
   expect(list.body).toEqual({ data: [added.body], page: 1, limit: 20, total: 1 })
-  expect(list.headers.get('ratelimit-limit')).toBe('1000000')
 })
 
 test('pages near and far are read in two ways, and are one list', async () => {
@@ -68,13 +67,6 @@ test('pages near and far are read in two ways, and are one list', async () => {
   expect(await phonesOf(400, 20)).toEqual({ total: 253, phones: [] })
   expect(await phonesOf(1, 20, { source: 'reply' })).toEqual({ total: 3, phones: newestFirst.slice(-3) })
   expect(await phonesOf(203, 1, { source: 'manual' })).toEqual({ total: 250, phones: [newestFirst[202]] })
-})
-
-test('what is no phone is refused by its name', async () => {
-  const shop = await store(app)
-  const answer = await shop.call(addOptOut, { body: { phone: 'abc', color: 1 } })
-  expect(answer.status).toBe(400)
-  expect(answer.body.error.message).toBe('color: is not a known field')
 })
 
 test('a phone is taken off in any spelling; twice is 404', async () => {

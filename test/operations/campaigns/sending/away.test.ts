@@ -50,7 +50,7 @@ test.runIf(isFullSuite)(
   },
 )
 
-test('back after two hours it goes on', async () => {
+test('a campaign that stood still for two hours goes on', async () => {
   await app.setClock(noon)
   const shop = await sendingShop(app)
   const id = await halfSent(shop)
@@ -58,7 +58,7 @@ test('back after two hours it goes on', async () => {
   expect((await shop.read(id)).status).toBe('sent')
 })
 
-test('of what was to begin and did not, nothing is sent', async () => {
+test('a campaign that should have begun days ago is not sent', async () => {
   await app.setClock(noon)
   const shop = await sendingShop(app)
   const id = await shop.draft(await shop.list(3))

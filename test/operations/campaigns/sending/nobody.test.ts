@@ -6,18 +6,11 @@ import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campa
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import { optOuts } from '#operations/messaging/door'
 import { testApp } from '#test/support/app'
-import { phoneOf, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { phoneOf, sendingShop } from '#test/support/campaigns'
+import { noticesOf as told } from '#test/support/imports'
 
 const app = await testApp()
 const noon = '2026-11-20T15:00:00.000Z'
-
-const told = (shop: SendingShop) =>
-  app.database.root
-    .selectFrom('notifications')
-    .select(['type', 'level', 'title'])
-    .where('store_id', '=', shop.id)
-    .where('type', 'like', 'campaign-%')
-    .execute()
 
 const long = { a: 'x'.repeat(500) }
 const unfit = {
@@ -73,7 +66,7 @@ describe.each(Object.entries(unfit))('%s for everybody', (reason, { content, cus
   })
 })
 
-test('refused for everybody it was sent to: not told as a success', async () => {
+test('a campaign that reached nobody is not told as a success', async () => {
   await app.setClock(noon)
   const shop = await sendingShop(app)
   const id = await shop.draft(await shop.list([{ phone: '+5511910000001' }]))

@@ -34,7 +34,7 @@ async function once(shop: SendingShop, phones: number): Promise<void> {
 const many = isFullSuite ? 5000 : 1000
 
 describe('many contacts', () => {
-  test('pause, opt-out, resume', async () => {
+  test('a paused campaign goes on without who opted out meanwhile', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(many))
     await shop.call(sendCampaign, { params: { id } })
@@ -72,7 +72,7 @@ describe('many contacts', () => {
     expect(await shop.usage()).toEqual({ used: many - 1, reserved: 0 })
   }, 60_000)
 
-  test('cancel half-way', async () => {
+  test('a cancelled campaign sends nothing more', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(many))
     await shop.call(sendCampaign, { params: { id } })
@@ -177,7 +177,7 @@ describe('a worker dies', () => {
 })
 
 describe('the window', () => {
-  test('outside it nothing leaves', async () => {
+  test('nothing leaves outside of it', async () => {
     const shop = await sendingShop(app)
     const sendWindow = { start: '07:00', end: '08:00' }
     const id = await shop.draft(await shop.list(3), { sendWindow })

@@ -56,7 +56,7 @@ describe('the pace', () => {
     expect(resumed.body.campaign).toMatchObject({ status: 'sending', estimatedFinishAt: inAll(4) })
   })
 
-  test('eighty percent of the number', async () => {
+  test('a campaign takes eighty percent of the pace of its number', async () => {
     const { shop, id } = await begun(5)
     await app.drainJobs()
     expect(await countersOf(shop, id)).toMatchObject({ sent: 1, pending: 4 })
@@ -87,7 +87,7 @@ describe('the pace', () => {
 })
 
 describe('trouble with the provider', () => {
-  test('throttled: the batch goes back and waits as told', async () => {
+  test('a throttled batch goes back and waits as told', async () => {
     const { shop, id } = await begun(2)
     await setMode(shop, 'throttle')
     await app.drainJobs()
@@ -103,7 +103,7 @@ describe('trouble with the provider', () => {
     expect(await shop.usage()).toEqual({ used: 2, reserved: 0 })
   })
 
-  test('down: tried after 15 seconds, doubling to 5 minutes; after 30 minutes paused', async () => {
+  test('a provider that is down is tried ever more rarely, and pauses the campaign after 30 minutes', async () => {
     const { shop, id } = await begun(3)
     await setMode(shop, 'down')
     const waits: number[] = []
@@ -152,7 +152,7 @@ describe('trouble with the provider', () => {
     })
   })
 
-  test('over 30 percent of 200 failing: paused', async () => {
+  test('over 30 percent of 200 failing pause the campaign', async () => {
     const { shop, id } = await begun(2)
     await app.database.root
       .updateTable('campaigns')
@@ -183,7 +183,7 @@ describe('what no longer allows it', () => {
     ],
   ] as const
 
-  test.each(reasons)('before the first attempt: failed, %s', async (reason, cause) => {
+  test.each(reasons)('before the first attempt the campaign fails: %s', async (reason, cause) => {
     const { shop, id } = await begun(3)
     await cause(shop)
     await app.drainJobs()
@@ -198,7 +198,7 @@ describe('what no longer allows it', () => {
     expect(await shop.usage()).toEqual({ used: 0, reserved: 0 })
   })
 
-  test.each(reasons)('after it: paused, %s', async (reason, cause) => {
+  test.each(reasons)('after it the campaign is paused: %s', async (reason, cause) => {
     const { shop, id } = await begun(2)
     await app.drainJobs()
     await cause(shop)
@@ -229,7 +229,7 @@ describe('what no longer allows it', () => {
     expect((await shop.read(id)).status).toBe('sent')
   })
 
-  test('an audience that opted out meanwhile: failed, empty-audience', async () => {
+  test('an audience that opted out meanwhile fails the campaign', async () => {
     const { shop, id } = await begun(1)
     const ctx = await shop.context()
     const phone = phoneOf(0)
@@ -243,7 +243,7 @@ describe('what no longer allows it', () => {
     expect(await shop.usage()).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('a list that grew past the quota meanwhile: failed, quota-exceeded', async () => {
+  test('a list that grew past the quota meanwhile fails the campaign', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const listId = await shop.list(3)

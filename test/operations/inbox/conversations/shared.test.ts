@@ -77,7 +77,7 @@ describe('a shared conversation', () => {
     expect((await shop.call(deleteTag, { params: { tagId: vip.id } })).status).toBe(404)
   })
 
-  test('read up to the second-newest leaves one unread', async () => {
+  test('reading up to the second-newest leaves one unread', async () => {
     await app.advance(1000)
     await shop.write({ phone, text: 'one more' })
     await app.advance(1000)

@@ -4,60 +4,24 @@ import listConversations from '#operations/inbox/conversations/api/list-conversa
 import markRead from '#operations/inbox/conversations/api/mark-read'
 import setStatus from '#operations/inbox/conversations/api/set-status'
 import listMessages from '#operations/inbox/messages/api/list-messages'
-import addTag from '#operations/inbox/tags/api/add-tag'
-import { receiveHook } from '#operations/messaging/callbacks/receive'
-import { type SandboxInbound, sandboxNumberId, sandboxOf } from '#operations/messaging/provider/sandbox'
-import { SystemContext } from '#runtime/context'
-import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { type Shop, store } from '#test/support/store'
+import { type InboxShop, inboxShop } from '#test/support/inbox'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
-const system = new SystemContext(app.services, app.services.log, 'test')
-
-async function inboxShop(): Promise<Shop> {
-  const shop = await store(app)
-  const ctx = await shop.context()
-  await connectNumber(ctx, {
-    type: 'official',
-    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-6).padStart(6, '0')}0`,
-  })
-  const now = app.clock.now()
-  await ctx.db
-    .insertInto('inbox_settings')
-    .values({ is_enabled: true, enabled_at: now, created_at: now, updated_at: now })
-    .execute()
-  return shop
-}
-
-async function callback(shop: Shop, message: Omit<SandboxInbound, 'numberId'>): Promise<void> {
-  const hook = sandbox.inbound({ ...message, numberId: sandboxNumberId(shop.id, 'official') })
-  await receiveHook(system, 'sandbox', hook.headers, hook.body)
-}
-async function write(shop: Shop, message: Omit<SandboxInbound, 'numberId'>): Promise<void> {
-  await callback(shop, message)
-  await app.drainJobs()
-}
-const only = async (shop: Shop) => {
-  const { body } = await shop.call(listConversations)
-  expect(body.total).toBe(1)
-  return body.data[0]
-}
 const phone = '+5511987654321'
 
 describe('what a contact writes', () => {
-  let shop: Shop
+  let shop: InboxShop
   beforeAll(async () => {
-    shop = await inboxShop()
+    shop = await inboxShop(app)
   })
 
   test('begins a conversation, once however often the callback comes', async () => {
     const message = { phone, name: 'Rita', text: 'Olá!\nTudo bem?', providerMessageId: 'wamid.1' }
-    await Promise.all([callback(shop, message), callback(shop, message)])
-    await write(shop, message)
-    expect(await only(shop)).toMatchObject({
+    await Promise.all([shop.callback(message), shop.callback(message)])
+    await shop.write(message)
+    expect(await shop.conversation()).toMatchObject({
       phone,
       contactName: 'Rita',
       status: 'open',
@@ -73,18 +37,18 @@ describe('what a contact writes', () => {
 
   test('an old spelling of the number is the same contact', async () => {
     await app.advance(60_000)
-    await write(shop, { phone: '+551187654321', text: 'Sou eu de novo', providerMessageId: 'wamid.2' })
-    expect(await only(shop)).toMatchObject({ phone: '+551187654321', unreadCount: 2 })
+    await shop.write({ phone: '+551187654321', text: 'Sou eu de novo', providerMessageId: 'wamid.2' })
+    expect(await shop.conversation()).toMatchObject({ phone: '+551187654321', unreadCount: 2 })
   })
 
   test('an older message counts, and takes its place without leading', async () => {
-    await write(shop, {
+    await shop.write({
       phone,
       text: 'antes',
       providerMessageId: 'wamid.3',
       occurredAt: new Date('2026-11-20T11:00:00.000Z'),
     })
-    const conversation = await only(shop)
+    const conversation = await shop.conversation()
     expect(conversation).toMatchObject({ unreadCount: 3, lastMessagePreview: 'Sou eu de novo' })
     const { body } = await shop.call(listMessages, { params: { id: conversation.id } })
     expect(body.data.map((each: { text: string }) => each.text)).toEqual([
@@ -96,18 +60,18 @@ describe('what a contact writes', () => {
   })
 
   test('closing settles it; a reaction leaves it closed; what is written opens it', async () => {
-    const { id } = await only(shop)
+    const { id } = await shop.conversation()
     const closed = await shop.call(setStatus, { params: { id }, body: { status: 'closed' } })
     expect(closed.body).toMatchObject({ status: 'closed', unreadCount: 0, waitingSince: null })
-    await write(shop, { phone, type: 'reaction', providerMessageId: 'wamid.4' })
-    expect(await only(shop)).toMatchObject({ status: 'closed', unreadCount: 0 })
-    await write(shop, { phone, text: 'Ainda aí?', providerMessageId: 'wamid.5' })
-    expect(await only(shop)).toMatchObject({ status: 'open', unreadCount: 1, closedAt: null })
+    await shop.write({ phone, type: 'reaction', providerMessageId: 'wamid.4' })
+    expect(await shop.conversation()).toMatchObject({ status: 'closed', unreadCount: 0 })
+    await shop.write({ phone, text: 'Ainda aí?', providerMessageId: 'wamid.5' })
+    expect(await shop.conversation()).toMatchObject({ status: 'open', unreadCount: 1, closedAt: null })
     expect((await shop.call(markRead, { params: { id }, body: {} })).body.unreadCount).toBe(0)
   })
 
   test('is found by its words, each within one message', async () => {
-    await write(shop, { phone, text: 'Quero trocar o tamanho 42, não chegou', providerMessageId: 'wamid.6' })
+    await shop.write({ phone, text: 'Quero trocar o tamanho 42, não chegou', providerMessageId: 'wamid.6' })
     const total = async (search: string) =>
       (await shop.call(listConversations, { query: { search } })).body.total
     expect(await total('TROCAR tam')).toBe(1)
@@ -120,10 +84,10 @@ describe('what a contact writes', () => {
     expect(await total('4')).toBeUndefined()
   })
 
-  test('walks by cursor, and refuses one of other filters', async () => {
+  test('is walked by cursor, and a cursor of other filters is refused', async () => {
     for (const digit of [1, 2, 3, 4, 5]) {
       await app.advance(1000)
-      await write(shop, { phone: `+551199000000${digit}`, text: `n${digit}`, providerMessageId: `w${digit}` })
+      await shop.write({ phone: `+551199000000${digit}`, text: `n${digit}`, providerMessageId: `w${digit}` })
     }
     const met: string[] = []
     let cursor: string | null = null
@@ -140,13 +104,5 @@ describe('what a contact writes', () => {
     expect(wrong.status).toBe(400)
     const both = await shop.call(listConversations, { query: { cursor: body.nextCursor, page: 2 } })
     expect(both.body.error.message).toContain('page')
-  })
-
-  test('of the same phone in another store is its own', async () => {
-    const other = await inboxShop()
-    await write(other, { phone, text: 'hi', providerMessageId: 'wamid.other' })
-    const { id } = await only(other)
-    expect((await shop.call(listMessages, { params: { id } })).status).toBe(404)
-    expect((await shop.call(addTag, { params: { id }, body: { tagId: id } })).status).toBe(404)
   })
 })

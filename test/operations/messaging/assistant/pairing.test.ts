@@ -8,8 +8,8 @@ import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import removeMember from '#operations/store/team/api/remove-member'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
+import { post } from '#test/support/numbers'
 import { type CallInput, type Shop, store } from '#test/support/store'
-import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp({ chatAgentRequests: 5 })
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -25,17 +25,15 @@ const aPhone = (): string => {
 const codeFor = async (shop: Shop, body: object = {}, input: CallInput = {}): Promise<string> =>
   (await shop.call(createConnectCode, { body, ...input })).body.code
 
-/** Somebody writes to the assistant; answers what it said to them since. */
+/** Somebody writes to the assistant. */
+async function inbound(shop: Shop, phone: string, text: string, id?: string): Promise<void> {
+  const body = { to: 'assistant', phone, text, ...(id ? { providerMessageId: id } : {}) }
+  expect((await post(app, `/sandbox/api/messaging/${shop.id}/inbound`, body)).status).toBe(200)
+}
+/** The same; answers what it said to them since. */
 async function write(shop: Shop, phone: string, text: string, id = `wamid.${newId(app.clock.ms())}`) {
   const before = (await sandbox.outbox(shop.id, phone)).length
-  const { status } = await app.fetch(
-    new Request(`http://localhost/sandbox/api/messaging/${shop.id}/inbound`, {
-      method: 'POST',
-      body: JSON.stringify({ to: 'assistant', phone, text, providerMessageId: id }),
-    }),
-    { ip: '127.0.0.1' },
-  )
-  expect(status).toBe(200)
+  await inbound(shop, phone, text, id)
   await app.drainJobs()
   const said = await sandbox.outbox(shop.id, phone)
   return said.slice(0, said.length - before).map(({ content }) => String(content.text))
@@ -73,7 +71,7 @@ describe('connect codes', () => {
     expect(await paired(shop, phone)).toBe(false)
   })
 
-  test('ten an hour', async () => {
+  test('at most ten are made in an hour', async () => {
     const shop = await store(app)
     for (let i = 0; i < 10; i += 1) {
       expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
@@ -83,7 +81,7 @@ describe('connect codes', () => {
     expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
   })
 
-  test('not for a phone that is paired, nor beyond ten phones', async () => {
+  test('are refused for a phone that is paired, and beyond ten phones', async () => {
     const { shop, phone } = await pairedShop()
     expect((await shop.call(createConnectCode, { body: { phone } })).status).toBe(409)
     expect((await shop.call(createConnectCode, { body: { phone: 'abc' } })).status).toBe(400)
@@ -123,7 +121,7 @@ describe('pairing', () => {
     expect(await paired(shop, other)).toBe(false)
   })
 
-  test('at ten minutes it is over', async () => {
+  test('a code is over after ten minutes', async () => {
     const shop = await store(app)
     const code = await codeFor(shop)
     await app.advance(10 * minuteMs)
@@ -143,25 +141,15 @@ describe('pairing', () => {
     expect(await bindingsOf(shop)).toMatchObject([{ phone: '+5511940000000' }])
   })
 
-  test('of two phones at once one is paired', async () => {
+  test('of two phones with one code at once one is paired', async () => {
     const shop = await store(app)
     const code = await codeFor(shop)
-    await Promise.all(
-      [aPhone(), aPhone()].map((phone) =>
-        app.fetch(
-          new Request(`http://localhost/sandbox/api/messaging/${shop.id}/inbound`, {
-            method: 'POST',
-            body: JSON.stringify({ to: 'assistant', phone, text: code }),
-          }),
-          { ip: '127.0.0.1' },
-        ),
-      ),
-    )
+    await Promise.all([aPhone(), aPhone()].map((phone) => inbound(shop, phone, code)))
     await app.drainJobs()
     expect(await bindingsOf(shop)).toHaveLength(1)
   })
 
-  test('five wrong codes in 15 minutes: silence for an hour, the right one included', async () => {
+  test('five wrong codes in 15 minutes bring silence for an hour, to the right one too', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 5; i += 1) {
@@ -177,28 +165,7 @@ describe('pairing', () => {
     expect(await paired(shop, phone)).toBe(true)
   })
 
-  test.runIf(isFullSuite)(
-    'a hundred codes tried: five answers, then silence; nothing is paired, the right code still good elsewhere',
-    async () => {
-      const shop = await store(app)
-      const code = await codeFor(shop)
-      const phone = aPhone()
-      const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
-      const said: string[] = []
-      for (let i = 0; i < 100; i += 1) {
-        const guess = `ZZZZ-ZZ${letters[i >> 5]}${letters[i & 31]}`
-        said.push(...(await write(shop, phone, guess === code ? 'ZZZZ-ZZZZ' : guess)))
-      }
-      expect(said).toHaveLength(5)
-      expect(await write(shop, phone, code)).toEqual([])
-      expect(await bindingsOf(shop)).toEqual([])
-      await write(shop, aPhone(), code)
-      expect(await bindingsOf(shop)).toHaveLength(1)
-    },
-    60_000,
-  )
-
-  test('wrong ones that are old do not count', async () => {
+  test('wrong codes of long ago do not count', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 4; i += 1) await write(shop, phone, 'AAAA-BBB2')
@@ -264,12 +231,7 @@ describe('a paired phone', () => {
 
   test('gets the figures of the operations themselves', async () => {
     const { shop, phone } = await pairedShop()
-    const { spec } = app.registry.operations.find((each) => each.spec.path === '/statistics') ?? {}
     const [said] = await write(shop, phone, 'sales today')
-    if (!spec) {
-      expect(said).toBe('I cannot tell this now.')
-      return
-    }
     const today = '2026-11-20'
     const { body } = await shop.request('GET', '/statistics', { query: { startDate: today, endDate: today } })
     expect(said).toContain(`${body.conversions} orders`)
@@ -294,7 +256,6 @@ describe('a paired phone', () => {
   })
 
   test('the days of a cycle end with today, over a midnight that clocks skip as well', async () => {
-    const before = app.clock.now()
     await app.setClock('2027-08-20T15:00:00.000Z')
     const shop = await store(app, { timezone: 'America/Santiago' })
     // 5 September 2027 begins at 1:00.
@@ -312,7 +273,6 @@ describe('a paired phone', () => {
     await app.setClock('2031-09-10T03:30:00.000Z')
     const over = (await shop.call(getUsage)).body
     expect([over.byDay.length, over.byDay.at(-1).date]).toEqual([366, '2028-08-19'])
-    await app.setClock(before)
   })
 
   test('beyond the limit there is one notice a day', async () => {
@@ -328,13 +288,7 @@ describe('a paired phone', () => {
   test('a provider that is down is asked again, under the same key', async () => {
     const { shop, phone } = await pairedShop()
     await sandbox.setMode(shop.id, 'timeout')
-    await app.fetch(
-      new Request(`http://localhost/sandbox/api/messaging/${shop.id}/inbound`, {
-        method: 'POST',
-        body: JSON.stringify({ to: 'assistant', phone, text: 'help' }),
-      }),
-      { ip: '127.0.0.1' },
-    )
+    await inbound(shop, phone, 'help')
     await app.drainJobs({ allowFailures: true })
     await sandbox.setMode(shop.id, 'up')
     await app.advance(15_000)
@@ -350,8 +304,6 @@ describe('a paired phone', () => {
     const { shop, phone } = await pairedShop()
     const remove = (text: string) => shop.call(deleteBinding, { params: { phone: text } })
     expect((await remove('+5511999990000')).status).toBe(404)
-    const other = await store(app)
-    expect((await other.call(deleteBinding, { params: { phone } })).status).toBe(404)
     expect((await remove(phone.slice(1))).status).toBe(204)
     expect((await remove(phone)).status).toBe(404)
     expect(await write(shop, phone, 'campaigns')).toEqual([expect.stringContaining('gere um código')])

@@ -6,7 +6,7 @@ import { buttonWidget } from '#operations/messaging/button/button'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
-import { sendEvents, visit } from '#test/support/storefront'
+import { sendEvents } from '#test/support/storefront'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -218,35 +218,9 @@ describe('the chat button', () => {
     await shop.request('PATCH', '/store', { body: { messagingConnectionType: null } })
     expect(await revisionOf(shop)).toBe(own)
   })
-
-  test('another store does not know it', async () => {
-    const shop = await store(app)
-    const { body } = await create(shop)
-    expect((await update(await store(app), body.id, { label: 'Hi' })).status).toBe(404)
-  })
 })
 
 describe('on the storefront', () => {
-  const shown = async (shop: Shop) => (await visit(shop, '/widgets')).body.messagingButton
-
-  test('is drawn while it is on, and opens the number that is connected now', async () => {
-    const shop = await store(app)
-    await connectNumber(await shop.context(), { type: 'qr', phone: '+551140001000' })
-    const { body } = await create(shop, { isEnabled: true, label: 'Fale conosco' })
-    expect(await shown(shop)).toMatchObject({
-      phone: '+551140001000',
-      label: 'Fale conosco',
-      timezone: 'America/Sao_Paulo',
-    })
-    await connectNumber(await shop.context(), { type: 'qr', phone: '+551140002000' })
-    await app.advance(60_000)
-    expect(await shown(shop)).toMatchObject({ phone: '+551140002000' })
-    await update(shop, body.id, { phone: '+5511988887777' })
-    expect(await shown(shop)).toMatchObject({ phone: '+5511988887777' })
-    await update(shop, body.id, { isEnabled: false })
-    expect(await shown(shop)).toBeUndefined()
-  })
-
   test('what shoppers saw and clicked is counted', async () => {
     const shop = await store(app)
     await create(shop, { isEnabled: true, phone: '+5511988887777' })

@@ -8,7 +8,7 @@ const app = await testApp()
 const noon = '2026-11-20T15:00:00.000Z'
 const hour = 3_600_000
 
-test('places on a number, and what waits for one', async () => {
+test('a clock that was ahead keeps nothing back', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   await app.setClock(new Date(Date.parse(noon) + 365 * 24 * hour))

@@ -1,37 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { takeRecipients } from '#operations/messaging/numbers/limit'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
-import getHealth from '#operations/messaging/official/api/get-phone-health'
 import getStatus from '#operations/messaging/official/api/get-status'
 import revalidate from '#operations/messaging/official/api/revalidate'
 import startSetup from '#operations/messaging/official/api/start-setup'
-import { numberLimit } from '#operations/messaging/official/health'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import getSession from '#operations/messaging/qr/api/get-session'
 import * as sending from '#operations/messaging/sending/deliver'
-import getTemplate from '#operations/messaging/templates/api/get-template'
-import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { type NumberShop, numberShop, pathOf } from '#test/support/numbers'
+import { newPhone as aPhone, numberShop, pathOf } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 
-let phones = 0
-/** A landline that nobody has connected yet, ending in a digit. */
-const aPhone = (last = '0'): string => {
-  phones += 1
-  return `+5511400${String(1_000 + phones)}${last}`
-}
 const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
 const minutes = 60_000
 const hours = 60 * minutes
 const session = async (shop: Shop) => (await shop.call(getSession)).body
 const confirm = (shop: Shop, body: object) => shop.call(confirmRedirect, { body })
 const official = async (shop: Shop) => (await shop.call(getStatus)).body
-const health = async (shop: NumberShop) => (await shop.call(getHealth)).body
 
 describe('the setup of an official number', () => {
   test('a newer link kills the older; a state is of one store, once', async () => {
@@ -99,7 +86,7 @@ describe('the setup of an official number', () => {
     await app.drainJobs()
   })
 
-  test('cancelled and run out: the status before, with the reason', async () => {
+  test('a setup that was cancelled or ran out leaves the status before, with the reason', async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSetup)
     const { state, code, error } = await shop.finish(body.setupUrl, aPhone(), 'deny')
@@ -151,7 +138,7 @@ describe('the setup of an official number', () => {
     }
   })
 
-  test('where the merchant may be sent back to', async () => {
+  test('the merchant is sent back to their own site alone', async () => {
     const shop = await numberShop(app)
     const back = async (returnUrl: string) => (await shop.call(startSetup, { body: { returnUrl } })).status
     expect(await back(`https://${shop.slug}.example.com/settings`)).toBe(200)
@@ -195,14 +182,6 @@ describe('the setup of an official number', () => {
     expect(await other.sandbox('number', { qualityRating: 'red' })).toBe(404)
   })
 
-  test('a plan without official numbers: setup is forbidden, status and disconnecting are not', async () => {
-    const shop = await numberShop(app, { plan: 'starter' })
-    expect((await shop.call(startSetup)).status).toBe(403)
-    expect(await official(shop)).toMatchObject({ status: 'none' })
-    expect((await shop.call(getHealth)).status).toBe(403)
-    expect((await shop.call(disconnect)).status).toBe(409)
-  })
-
   test('connected, but out of the plan: it sends nothing', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
@@ -221,7 +200,7 @@ describe('the setup of an official number', () => {
 })
 
 describe('a number under review', () => {
-  test('is ready by callback', async () => {
+  test('becomes ready by callback', async () => {
     const shop = await numberShop(app)
     expect((await shop.connectOfficial(aPhone(), 'review')).body).toMatchObject({
       status: 'verifying',
@@ -238,7 +217,7 @@ describe('a number under review', () => {
     expect(await shop.notices('messaging-connected')).toHaveLength(1)
   })
 
-  test('is ready by revalidation, or declined by callback', async () => {
+  test('becomes ready by revalidation, or is declined by callback', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone(), 'review')
     expect((await shop.call(revalidate)).body).toMatchObject({ status: 'verifying' })
@@ -356,150 +335,5 @@ describe('revalidating', () => {
     expect(await sending.deliver(ctx, message, `dm_${ctx.newId()}_1`)).toEqual({ outcome: 'disconnected' })
     await app.drainJobs()
     expect(await official(shop)).toMatchObject({ status: 'error', issue: { code: 'token-expired' } })
-  })
-})
-
-describe('disconnecting', () => {
-  test('ends all of it here at once, and at the provider by job', async () => {
-    const shop = await numberShop(app)
-    await shop.connectOfficial(aPhone())
-    await app.drainJobs()
-    const templateId = await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
-    expect((await official(shop)).templates).toMatchObject({ approved: 1, pending: 0 })
-    const answer = await shop.call(disconnect)
-    expect(answer).toMatchObject({
-      status: 200,
-      body: {
-        status: 'none',
-        phone: null,
-        displayName: null,
-        connectedAt: null,
-        checkedAt: null,
-        templates: { approved: 0, pending: 0, rejected: 0, paused: 0, disabled: 0 },
-      },
-    })
-    expect((await shop.call(getTemplate, { params: { id: String(templateId) } })).status).toBe(404)
-    expect((await session(shop)).type).toBeNull()
-    expect((await shop.call(disconnect)).status).toBe(409)
-    expect((await shop.call(revalidate)).status).toBe(409)
-    await app.drainJobs()
-    const left = await sandboxOf(app.services.adapters.messaging).listTemplates({
-      id: shop.id,
-      credentials: null,
-    })
-    expect(left.templates).toEqual([])
-    expect(await shop.sandbox('number', { qualityRating: 'red' })).toBe(404)
-    const rows = await app.database.root
-      .selectFrom('messaging_releases')
-      .select('id')
-      .where('store_id', '=', shop.id)
-      .execute()
-    expect(rows).toEqual([])
-    expect((await shop.connectOfficial(aPhone())).status).toBe(200)
-  })
-
-  test('a number connected anew meanwhile survives what was left to end', async () => {
-    const shop = await numberShop(app)
-    await shop.connectOfficial(aPhone())
-    await app.drainJobs()
-    await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
-    await shop.sandbox('provider', { mode: 'down' })
-    await shop.call(disconnect)
-    await app.drainJobs()
-    await shop.sandbox('provider', { mode: 'up' })
-    await shop.connectOfficial(aPhone())
-    await at(3 * minutes)
-    await app.drainJobs()
-    expect((await shop.call(revalidate)).body.status).toBe('connected')
-  })
-
-  test('another number after trouble: the templates of the old one go', async () => {
-    const shop = await numberShop(app)
-    await shop.connectOfficial(aPhone())
-    await app.drainJobs()
-    await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
-    await shop.sandbox('number', { tokenValid: false })
-    await shop.call(revalidate)
-    expect((await shop.connectOfficial(aPhone())).body).toMatchObject({
-      status: 'connected',
-      templates: { approved: 0 },
-    })
-  })
-})
-
-describe('the health of a number', () => {
-  test('goes by the last digit, and by callbacks', async () => {
-    const none = await numberShop(app)
-    expect((await none.call(getHealth)).status).toBe(409)
-    const of = async (last: string) => {
-      const shop = await numberShop(app)
-      await shop.connectOfficial(aPhone(last))
-      return shop
-    }
-    const small = await of('7')
-    expect(await health(small)).toMatchObject({
-      qualityRating: 'green',
-      numberStatus: 'connected',
-      messagingLimitTier: 'tier-250',
-      messagingLimit: 250,
-      usedLast24h: 0,
-      remaining: 250,
-      nextFreeAt: null,
-      isStale: false,
-    })
-    expect(await numberLimit(await small.context())).toBe(250)
-    expect(await health(await of('8'))).toMatchObject({ qualityRating: 'yellow', messagingLimit: 2000 })
-    const red = await of('9')
-    expect(await health(red)).toMatchObject({ qualityRating: 'red', numberStatus: 'flagged' })
-    expect(await red.notices('number-quality')).toEqual([])
-
-    const shop = await of('0')
-    await shop.sandbox('number', { messagingLimitTier: 'tier-unlimited' })
-    await app.drainJobs()
-    expect(await health(shop)).toMatchObject({ messagingLimit: null, remaining: null })
-    expect(await numberLimit(await shop.context())).toBeNull()
-    expect(await shop.notices('number-quality')).toEqual([])
-    await shop.sandbox('number', { messagingLimitTier: 'tier-250', qualityRating: 'red' })
-    await app.drainJobs()
-    expect(await shop.notices('number-quality')).toHaveLength(1)
-    await shop.sandbox('number', { numberStatus: 'banned' })
-    await app.drainJobs()
-    expect(await official(shop)).toMatchObject({ status: 'error', issue: { code: 'account-restricted' } })
-  })
-
-  test('the limit is used up and frees again', async () => {
-    const shop = await numberShop(app)
-    await shop.connectOfficial(aPhone('7'))
-    const ctx = await shop.context()
-    const connection = (await sending.selected(ctx))!
-    const first = app.clock.ms()
-    await takeRecipients(ctx, connection, ['+5511988880000'])
-    await at(minutes)
-    const others = Array.from({ length: 249 }, (_none, n) => `+55119777${String(10_000 + n)}`)
-    await takeRecipients(ctx, connection, others)
-    const nextFreeAt = new Date(first + 24 * hours).toISOString()
-    expect(await health(shop)).toMatchObject({ usedLast24h: 250, remaining: 0, nextFreeAt })
-    await at(24 * hours - minutes)
-    expect(await health(shop)).toMatchObject({ usedLast24h: 249, remaining: 1, nextFreeAt: null })
-  })
-
-  test('the provider is asked after five minutes; silent, its last answer is stale', async () => {
-    const shop = await numberShop(app)
-    await shop.connectOfficial(aPhone())
-    const { checkedAt } = await health(shop)
-    await shop.sandbox('provider', { mode: 'down' })
-    await at(5 * minutes)
-    expect(await health(shop)).toMatchObject({ isStale: false, checkedAt })
-    await at(1)
-    expect(await health(shop)).toMatchObject({ isStale: true, checkedAt })
-    await shop.sandbox('provider', { mode: 'up' })
-    expect(await health(shop)).toMatchObject({ isStale: false, checkedAt: app.clock.now().toISOString() })
-    await app.database.root
-      .updateTable('messaging_connections')
-      .set({ health: null, health_at: null })
-      .where('store_id', '=', shop.id)
-      .execute()
-    await shop.sandbox('provider', { mode: 'down' })
-    expect((await shop.call(getHealth)).status).toBe(503)
   })
 })

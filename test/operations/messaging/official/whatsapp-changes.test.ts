@@ -50,6 +50,11 @@ describe('a message that was changed several times', () => {
     await say(edited(id, 'three', 10))
     await say(edited(id, 'two', 20))
     expect(await shown(shop)).toEqual(['three'])
+    const found = async (search: string) =>
+      (await shop.call(listConversations, { query: { search } })).body.total
+    expect([await found('three'), await found('one')]).toEqual([1, 0])
+    const [conversation] = (await shop.call(listConversations)).body.data
+    expect(conversation).toMatchObject({ messageCount: 1, lastMessagePreview: 'three' })
   })
 
   test('is gone for good once it was taken back', async () => {

@@ -340,43 +340,6 @@ describe('people with a username', () => {
   })
 })
 
-describe('what a contact wrote', () => {
-  test('is shown as they changed it, and no more once they took it back', async () => {
-    const shop = await connected()
-    await shop.call(enable, { body: {} })
-    await app.drainJobs()
-    const from = '5511966660001'
-    const original = wamid()
-    const say = (message: object) =>
-      told('messages', {
-        messaging_product: 'whatsapp',
-        metadata: metadata(),
-        contacts: [{ wa_id: from, profile: { name: 'Eva' } }],
-        messages: [{ from, id: wamid(), timestamp: seconds(), ...message }],
-      })
-    await say({ id: original, type: 'text', text: { body: 'Quero dois' } })
-    await say({
-      type: 'edit',
-      edit: {
-        original_message_id: original,
-        message: { type: 'text', text: { body: 'Quero três' }, context: { id: 'x' } },
-      },
-    })
-    const conversation = async () => (await shop.call(listConversations)).body.data[0]
-    expect(await conversation()).toMatchObject({ messageCount: 1, lastMessagePreview: 'Quero três' })
-    const found = (search: string) => shop.call(listConversations, { query: { search } })
-    expect((await found('tres')).body.total).toBe(1)
-    expect((await found('dois')).body.total).toBe(0)
-    await say({ type: 'revoke', revoke: { original_message_id: original } })
-    const { id } = await conversation()
-    const { data } = (await shop.call(listMessages, { params: { id } })).body
-    expect(data).toMatchObject([
-      { type: 'unsupported', text: 'This message was deleted by its sender', providerMessageId: original },
-    ])
-    expect((await found('tres')).body.total).toBe(0)
-  })
-})
-
 describe('limits and quality by callback', () => {
   test('the limit is told for the business, the pace for the number', async () => {
     const shop = await connected()

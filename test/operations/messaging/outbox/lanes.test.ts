@@ -20,7 +20,7 @@ import { testApp } from '#test/support/app'
 import { ana, automationShop, never } from '#test/support/automations'
 import { sendingShop } from '#test/support/campaigns'
 import { inboxShop } from '#test/support/inbox'
-import { post } from '#test/support/numbers'
+import { post, usageOf } from '#test/support/numbers'
 import { stockShop } from '#test/support/stock'
 import type { Shop } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
@@ -273,13 +273,8 @@ describe.each(kinds)('%s', (kind) => {
     expect(end).toBe(typeof ends === 'string' ? ends : (ends[kind] ?? ends.rest))
     const left = await sandbox.outbox(shop.id, phone)
     expect(left).toHaveLength(isSent ? 1 : 0)
-    const usage = await app.database.root
-      .selectFrom('usage_cycles')
-      .select(['used', 'reserved'])
-      .where('store_id', '=', shop.id)
-      .executeTakeFirst()
     const holds = row?.status === 'pending' && kind === 'cm'
-    expect(usage ?? { used: 0, reserved: 0 }).toEqual({ used: isSent ? 1 : 0, reserved: holds ? 1 : 0 })
+    expect(await usageOf(shop)).toEqual({ used: isSent ? 1 : 0, reserved: holds ? 1 : 0 })
   })
 })
 

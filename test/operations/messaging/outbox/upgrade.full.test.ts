@@ -11,6 +11,7 @@ import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'
+import { usageOf } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 const app = await testApp()
@@ -57,12 +58,7 @@ const goOn = async (shop: Shop): Promise<void> => {
 }
 async function expectOne(shop: Shop): Promise<void> {
   expect(await sandbox.outbox(shop.id)).toHaveLength(1)
-  const usage = await app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirst()
-  expect(usage).toEqual({ used: 1, reserved: 0 })
+  expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
 }
 
 test.skipIf(isDistributed).each(Object.entries(states))('a single send: %s', async (_name, { mode, row }) => {

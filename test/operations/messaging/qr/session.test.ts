@@ -4,7 +4,7 @@ import getSession from '#operations/messaging/qr/api/get-session'
 import startSession from '#operations/messaging/qr/api/start-session'
 import getStore from '#operations/store/profile/api/get-store'
 import { testApp } from '#test/support/app'
-import { type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
+import { newPhone as aPhone, type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 /** By which connection each store was told that it can send again. */
@@ -16,12 +16,6 @@ const app = await testApp(
 const start = Date.parse('2026-11-20T12:00:00.000Z')
 await app.setClock(new Date(start))
 
-let phones = 0
-/** A phone that nobody has connected yet. */
-const aPhone = (): string => {
-  phones += 1
-  return `+551198${String(1_000_000 + phones)}`
-}
 const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
 const session = async (shop: Shop, key = shop.key) => (await shop.call(getSession, { key })).body
 const typeOf = async (shop: NumberShop) => (await shop.call(getStore)).body.settings.messagingConnectionType
@@ -145,7 +139,7 @@ describe('a session by QR code', () => {
     expect((await shop.call(startSession)).status).toBe(201)
   })
 
-  test('lost and back; after half an hour the merchant hears of it', async () => {
+  test('a lost connection is told to the merchant after half an hour', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'lost' })
@@ -197,7 +191,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'back' })).toBe(409)
   })
 
-  test('DELETE logs the phone out and selects none', async () => {
+  test('ending it logs the phone out and selects none', async () => {
     const shop = await numberShop(app)
     expect((await shop.call(endSession)).status).toBe(409)
     await shop.call(startSession)
@@ -211,7 +205,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
-  test('an unreachable provider: ended here at once, logged out by the job', async () => {
+  test('is ended here at once, and at an unreachable provider by the job', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('provider', { mode: 'down' })

@@ -72,37 +72,6 @@ describe('the selected connection', () => {
 })
 
 describe('delivering', () => {
-  test('text and media leave through the selected number', async () => {
-    const ctx = await shopOn('qr')
-    const first = await deliver(ctx, text('Hello'))
-    const second = await deliver(ctx, text('Look', image))
-    const outbox = await sandbox.outbox(ctx.store.id)
-    expect([first, second]).toEqual(
-      outbox.map((each) => ({ outcome: 'accepted', providerMessageId: each.providerMessageId })).reverse(),
-    )
-    expect(outbox).toMatchObject([
-      { kind: 'media', phone, via: 'qr', content: { text: 'Look', media: image } },
-      { kind: 'text', phone, via: 'qr', content: { text: 'Hello' } },
-    ])
-  })
-
-  test('the same key again is the same message', async () => {
-    const ctx = await shopOn('qr')
-    const once = key()
-    const first = await sending.deliver(ctx, { phone, content: text('Hello') }, once)
-    expect(await sending.deliver(ctx, { phone, content: text('Hello') }, once)).toEqual(first)
-    expect(await sandbox.outbox(ctx.store.id)).toMatchObject([{ calls: 2 }])
-  })
-
-  test('a phone that is not on the network is refused for good', async () => {
-    const ctx = await shopOn('qr')
-    expect(await deliver(ctx, text('Hello'), '+5511988880001')).toEqual({
-      outcome: 'refused',
-      code: 'not-on-network',
-      message: 'The phone is not on the network',
-    })
-  })
-
   test.each<[SandboxMode, unknown]>([
     ['down', { outcome: 'retry', reason: 'provider-unavailable', afterMs: 15_000 }],
     ['throttle', { outcome: 'retry', reason: 'throttled', afterMs: 2_000 }],
@@ -261,7 +230,7 @@ describe('the pace of a number', () => {
     ).toEqual([0])
   })
 
-  test('throttled, nobody leaves before it is over', async () => {
+  test('nobody leaves before a throttle is over', async () => {
     const ctx = await shopOn('qr')
     const connection = (await sending.selected(ctx))!
     const until = (ms: number): Date => new Date(app.clock.ms() + ms)
@@ -321,19 +290,6 @@ describe('what was accepted', () => {
     expect(await ledgerOf(ctx)).toHaveLength(1)
     expect(await touchesOf(ctx)).toEqual([])
   })
-
-  test("is part of the caller's transaction", async () => {
-    const ctx = await shopOn('qr')
-    const reservation = await metering.reserve(ctx, 1, 'messaging-campaign')
-    const undone = ctx.transaction(async (tx) => {
-      await sending.accepted(tx, 'messaging-campaign', reservation, [message()])
-      throw new Error('undone')
-    })
-    await expect(undone).rejects.toThrow('undone')
-    expect(await ledgerOf(ctx)).toEqual([])
-    expect(await touchesOf(ctx)).toEqual([])
-    expect(await metering.usage(ctx)).toMatchObject({ used: 0, reserved: 1 })
-  })
 })
 
 describe('templates', () => {
@@ -357,14 +313,6 @@ describe('templates', () => {
       status: 'approved',
       placeholders: { header: 1, body: 2, buttons: 1 },
     })
-    expect(templates.render(template, { header: ['1001'], body: ['Ana', '1001'], buttons: ['t/1'] })).toEqual(
-      {
-        header: 'Order 1001',
-        body: 'Hi Ana, order 1001 left today.',
-        footer: 'Bye',
-        buttons: [{ type: 'url', text: 'Track', url: 'https://shop.example/t/1' }],
-      },
-    )
     for (const odd of [0, -1, 1.5, Number.NaN, 2 ** 40]) expect(await templates.get(ctx, odd)).toBeNull()
     expect(await templates.get(await shopOn(null), id)).toBeNull()
   })

@@ -6,6 +6,7 @@ import sendMessage from '#operations/messaging/sends/api/send-message'
 import testTemplate from '#operations/messaging/sends/api/test-template'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
+import { deliverHook, usageOf } from '#test/support/numbers'
 import { type Answer, type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -27,12 +28,6 @@ const send = (shop: Shop, body: object, headers: Record<string, string> = {}): P
 const outbox = (shop: Shop, to?: string) => sandbox.outbox(shop.id, to)
 const rowsOf = (shop: Shop) =>
   app.database.root.selectFrom('direct_messages').selectAll().where('store_id', '=', shop.id).execute()
-const usageOf = async (shop: Shop) =>
-  (await app.database.root
-    .selectFrom('usage_cycles')
-    .select(['used', 'reserved'])
-    .where('store_id', '=', shop.id)
-    .executeTakeFirst()) ?? { used: 0, reserved: 0 }
 async function later(ms: number): Promise<void> {
   await app.advance(ms)
   await app.drainJobs()
@@ -44,15 +39,7 @@ async function inbound(shop: Shop, from = phone, text = 'Hello', occurredAt?: st
     text,
     ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
   })
-  const { status } = await app.fetch(
-    new Request('http://localhost/hooks/messaging/sandbox', {
-      method: 'POST',
-      headers: hook.headers,
-      body: Buffer.from(hook.body),
-    }),
-    { ip: '127.0.0.1' },
-  )
-  expect(status).toBe(200)
+  expect(await deliverHook(app, hook)).toBe(200)
   await app.drainJobs()
 }
 const greetingOf = async (shop: Shop, change: object = {}): Promise<number> =>
@@ -104,7 +91,7 @@ describe('POST /messaging/send-message', () => {
     expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('pictures with a caption, and documents', async () => {
+  test('pictures leave with a caption, and documents with their name', async () => {
     const shop = await shopOn('qr')
     const url = 'https://cdn.example.com/files/invoice.pdf?x=1'
     expect((await send(shop, { type: 'image', mediaUrl: url, text: 'Look' })).body).toMatchObject({
@@ -176,7 +163,7 @@ describe('POST /messaging/send-message', () => {
     expect((await send(shop, { text: 'Hi' })).status).toBe(409)
   })
 
-  test('templates: unknown, unapproved, miscounted, and as rendered', async () => {
+  test('a template leaves as rendered, unless it is unknown, not approved or miscounted', async () => {
     const shop = await shopOn('official')
     const id = await greetingOf(shop)
     const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
@@ -199,7 +186,7 @@ describe('POST /messaging/send-message', () => {
     })
   })
 
-  test('the phones of the sandbox: refused, failed, opted out', async () => {
+  test('the sandbox refuses, fails and opts out by the end of a phone', async () => {
     const shop = await shopOn('qr')
     const refused = await send(shop, { phone: '+5511988880001', text: 'Hi' })
     expect([refused.status, refused.body.error.message]).toEqual([409, 'The phone is not on the network'])
@@ -220,7 +207,7 @@ describe('POST /messaging/send-message', () => {
     expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(409)
   })
 
-  test('opted out: no text, no marketing, but a utility template', async () => {
+  test('who opted out gets no text and no marketing, but a utility template', async () => {
     const shop = await shopOn('official')
     await shop.call(addOptOut, { body: { phone } })
     await inbound(shop)
@@ -241,38 +228,15 @@ describe('POST /messaging/send-message', () => {
       status: 'failed',
       code: 'recipient-stopped',
     })
-    await app.fetch(
-      new Request('http://localhost/hooks/messaging/sandbox', {
-        method: 'POST',
-        headers: hook!.headers,
-        body: Buffer.from(hook!.body),
-      }),
-      { ip: '127.0.0.1' },
-    )
+    await deliverHook(app, hook!)
     await app.drainJobs()
     expect((await rowsOf(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
     expect((await shop.call(listOptOuts)).body.data).toMatchObject([{ phone, source: 'provider' }])
   })
-
-  test('the last message of the cycle: of 20 at once one leaves', async () => {
-    const shop = await shopOn('qr')
-    expect((await send(shop, { text: 'Hi' })).status).toBe(201)
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 2 })
-      .where('store_id', '=', shop.id)
-      .execute()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(shop, { text: 'Hi' })))
-    const statuses = answers.map((each) => each.status)
-    expect(statuses.filter((each) => each === 201)).toHaveLength(1)
-    expect(statuses.filter((each) => each === 403)).toHaveLength(19)
-    await later(3_000)
-    expect(await outbox(shop)).toHaveLength(2)
-  })
 })
 
 describe('a provider in trouble', () => {
-  test('its lost answer is 201 queued, later sent, once', async () => {
+  test('a message whose answer was lost is queued, and sent once', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'timeout')
     const { status, body } = await send(shop, { text: 'Hi' })
@@ -282,18 +246,6 @@ describe('a provider in trouble', () => {
     expect(await rowsOf(shop)).toMatchObject([{ status: 'read' }])
     expect(await outbox(shop)).toHaveLength(1)
     expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
-  })
-
-  test('a status proves that it left', async () => {
-    const shop = await shopOn('qr')
-    await sandbox.setMode(shop.id, 'timeout')
-    await send(shop, { text: 'Hi' })
-    await later(2_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'read', sent_at: expect.any(Date) }])
-    expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
-    await sandbox.setMode(shop.id, 'up')
-    await later(60_000)
-    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
   })
 
   test.each([
@@ -313,7 +265,7 @@ describe('a provider in trouble', () => {
     expect(await outbox(shop)).toHaveLength(1)
   })
 
-  test('down for ten minutes: failed, and the unit goes back', async () => {
+  test('a message fails after ten minutes of outage, and its unit goes back', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'down')
     await send(shop, { text: 'Hi' })
@@ -323,18 +275,7 @@ describe('a provider in trouble', () => {
     await sandbox.setMode(shop.id, 'up')
   })
 
-  test('an opt-out that came meanwhile is met', async () => {
-    const shop = await shopOn('qr')
-    await sandbox.setMode(shop.id, 'down')
-    await send(shop, { text: 'Hi' })
-    await shop.call(addOptOut, { body: { phone } })
-    await sandbox.setMode(shop.id, 'up')
-    await later(5_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'recipient-stopped' }])
-    expect(await outbox(shop)).toEqual([])
-  })
-
-  test('killed before and after the call: the sweep sends it, once', async () => {
+  test('the sweep sends once what a dead worker left, before or after its call', async () => {
     for (const wasCalled of [false, true]) {
       const shop = await shopOn('qr')
       await sandbox.setMode(shop.id, wasCalled ? 'timeout' : 'down')
@@ -365,15 +306,6 @@ describe('a provider in trouble', () => {
 })
 
 describe('an Idempotency-Key', () => {
-  test('twice is one message and one answer', async () => {
-    const shop = await shopOn('qr')
-    const headers = { 'idempotency-key': 'order-1' }
-    const first = await send(shop, { text: 'Hi' }, headers)
-    const second = await send(shop, { text: 'Hi' }, headers)
-    expect(second.body).toEqual(first.body)
-    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
-  })
-
   test('repeated after a crash it finds the same message', async () => {
     const shop = await shopOn('qr')
     const headers = { 'idempotency-key': 'order-1' }
@@ -396,16 +328,6 @@ describe('an Idempotency-Key', () => {
     expect([second.status, second.body.id, second.body.status]).toEqual([201, first.body.id, 'sent'])
     expect(await outbox(shop)).toMatchObject([{ calls: 2 }])
     expect(await rowsOf(shop)).toHaveLength(1)
-  })
-
-  test('a day later it is another message', async () => {
-    const shop = await shopOn('qr')
-    const headers = { 'idempotency-key': 'order-1' }
-    const first = await send(shop, { text: 'Hi' }, headers)
-    await app.advance(dayMs)
-    const second = await send(shop, { text: 'Hi' }, headers)
-    expect(second.status).toBe(201)
-    expect(second.body.id).not.toBe(first.body.id)
   })
 })
 

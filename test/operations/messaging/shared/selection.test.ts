@@ -8,24 +8,18 @@ import disconnectService from '#operations/messaging/shared/api/disconnect-servi
 import getStore from '#operations/store/profile/api/get-store'
 import updateStore from '#operations/store/profile/api/update-store'
 import { testApp } from '#test/support/app'
-import { type NumberShop, numberShop } from '#test/support/numbers'
+import { newPhone as aPhone, type NumberShop, numberShop } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 
-let phones = 0
-/** A phone that nobody has connected yet. */
-const aPhone = (): string => {
-  phones += 1
-  return `+551198${String(1_000_000 + phones)}`
-}
 const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
 const session = async (shop: Shop, key = shop.key) => (await shop.call(getSession, { key })).body
 const typeOf = async (shop: NumberShop) => (await shop.call(getStore)).body.settings.messagingConnectionType
 
 describe('the shared number and the selection', () => {
-  test('joined it is selected, left it is nobody', async () => {
+  test('the shared number is selected once joined, and none once left', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     const joined = await shop.call(connectService)

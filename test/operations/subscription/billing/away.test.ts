@@ -7,7 +7,7 @@ import { sandboxBillingOf } from '#operations/subscription/provider/sandbox'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { SystemContext } from '#runtime/context'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, cards, dayMs, startAt } from '#test/support/subscriber'
+import { type Billed, billed, cards, dayMs, payer, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
 const system = new SystemContext(app.services, app.services.log, 'test')
@@ -36,7 +36,7 @@ async function backAgain(): Promise<void> {
   await app.drainJobs()
 }
 
-test('a page that was paid is found after any time: the merchant has what is charged for', async () => {
+test('a paid page is found however late, and the merchant has what they were charged for', async () => {
   await startAt(app, '2026-11-01T00:00:00.000Z')
   const me = await billed(app)
   const { body } = await me.post(createPreapproval, { planId: 'growth' })
@@ -70,15 +70,18 @@ test('a page whose provider does not answer is asked about until it does', async
   expect((await me.read(getSubscription)).status).toBe('active')
 })
 
-test('renewals of months are found, each once', async () => {
-  await startAt(app, '2026-11-01T00:00:00.000Z')
-  const me = await billed(app)
-  await me.subscribe({ planId: 'growth' })
+test('renewals of months are found, each once and in its own period', async () => {
+  const me = await payer(app)
   await awayFor(me, 70)
   await backAgain()
   expect(await me.read(getSubscription)).toMatchObject({
     status: 'active',
     currentPeriodEnd: '2027-02-01T00:00:00.000Z',
   })
-  expect((await me.payments()).map((each) => each.status)).toEqual(['approved', 'approved', 'approved'])
+  const payments = (await me.payments()) as { status: string; periodStart?: string }[]
+  expect(payments.map(({ status, periodStart }) => [status, periodStart])).toEqual([
+    ['approved', '2027-01-01T00:00:00.000Z'],
+    ['approved', '2026-12-01T00:00:00.000Z'],
+    ['approved', '2026-11-01T00:00:00.000Z'],
+  ])
 })

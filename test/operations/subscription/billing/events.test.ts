@@ -5,23 +5,20 @@ import cancelSubscription from '#operations/subscription/billing/api/cancel-subs
 import updatePlan from '#operations/subscription/billing/api/update-plan'
 import { applyBillingEvent } from '#operations/subscription/billing/events'
 import type { Agreement, BillingEventData, ProviderPayment } from '#operations/subscription/provider/port'
-import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, startAt } from '#test/support/subscriber'
+import type { Answer } from '#test/support/store'
+import { type Billed, payer as payerOf } from '#test/support/subscriber'
 import { unusedAt } from '#test/support/subscription-world'
 
 const app = await testApp()
-const begun = '2026-11-01T00:00:00.000Z'
 const due = '2026-12-01T00:00:00.000Z'
 const later = '2026-12-02T00:00:00.000Z'
 const hourMs = 3_600_000
 
 async function payer(planId = 'growth'): Promise<Billed & { agreementId: string }> {
-  await startAt(app, begun)
-  const me = await billed(app)
-  await me.subscribe({ planId })
+  const me = await payerOf(app, { planId })
   const { id } = await me.read(getPreApproval)
   // The provider's own clock is told by these tests.
   await app.database.query('update sandbox_agreements set next_try_at = null where id = $1', [id])
@@ -90,7 +87,7 @@ const agreementOf = (me: Billed & { agreementId: string }, status: Agreement['st
 })
 
 describe('out of order', () => {
-  test('the retry that went through before the failure it mends: active all the while', async () => {
+  test('a retry that is told before its failure leaves the subscription active', async () => {
     const me = await payer()
     await app.setClock('2026-12-03T00:00:00.000Z')
     const failure = payment(me.agreementId, { status: 'rejected', failureReason: 'card-declined' })
@@ -106,7 +103,7 @@ describe('out of order', () => {
     expect(await me.notices()).not.toContain('payment-failed')
   })
 
-  test('the second failure before the first: the grace is counted from the first', async () => {
+  test('grace is counted from the first failure, though the second is told first', async () => {
     const me = await payer()
     await app.setClock(later)
     const rejected = { status: 'rejected' as const }
@@ -119,7 +116,7 @@ describe('out of order', () => {
     })
   })
 
-  test('two renewals, the later one first: the period never goes back', async () => {
+  test('two renewals told in reverse never move the period back', async () => {
     const me = await payer()
     await app.setClock('2027-01-02T00:00:00.000Z')
     const second = '2027-01-01T00:00:00.000Z'
@@ -129,7 +126,7 @@ describe('out of order', () => {
     expect(await me.payments()).toHaveLength(3)
   })
 
-  test('older news of a payment changes nothing', async () => {
+  test('older news of a payment change nothing', async () => {
     const me = await payer()
     await app.setClock('2026-12-03T00:00:00.000Z')
     const paid = payment(me.agreementId, { updatedAt: later })
@@ -139,7 +136,7 @@ describe('out of order', () => {
     expect((await me.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('a part that goes back: so much less is held, whenever and however often it is told', async () => {
+  test('a partial refund takes as much away once, whenever and however often it is told', async () => {
     const half = '2026-12-16T12:00:00.000Z'
     const told = async (...order: ('paid' | 'part' | 'more')[]) => {
       const me = await payer()
@@ -172,7 +169,11 @@ describe('out of order', () => {
     expect((await me.payments())[0]).toMatchObject({ status: 'approved', amount: 249 })
     // More than is left of the time: it is over, as after a refund of all of it.
     await pays(me, { ...paid, refundedAmount: '130.00', updatedAt: half })
-    expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', creditBalance: 0 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'paused',
+      pauseReason: 'provider',
+      creditBalance: 0,
+    })
     // All of it, after a part: nothing is taken twice.
     const { me: other, paid: whole } = await told('paid', 'more')
     await pays(other, { ...whole, status: 'refunded', updatedAt: half })
@@ -180,7 +181,7 @@ describe('out of order', () => {
     expect((await other.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('an old pause after a newer cancellation, and news of an agreement that was replaced', async () => {
+  test('old news, and news of an agreement that was replaced, change nothing', async () => {
     const me = await payer()
     await app.setClock('2026-11-05T00:00:00.000Z')
     await tell(me, 'agreement', '2026-11-04T00:00:00.000Z', { agreement: agreementOf(me, 'authorized') })
@@ -205,7 +206,7 @@ describe('out of order', () => {
 })
 
 describe('late', () => {
-  test('a renewal that was paid before it was cancelled counts: access to the end of it', async () => {
+  test('a renewal that was paid before the cancellation gives access to its end', async () => {
     const me = await payer()
     await app.setClock('2026-12-01T00:10:00.000Z')
     expect((await me.post(cancelSubscription)).body).toMatchObject({ status: 'ended', endsAt: due })
@@ -217,7 +218,7 @@ describe('late', () => {
     })
   })
 
-  test('one that was charged after it goes back', async () => {
+  test('a renewal that was charged after the cancellation is refunded', async () => {
     const me = await payer()
     await me.post(cancelSubscription)
     await app.setClock('2026-12-02T00:00:00.000Z')
@@ -231,7 +232,7 @@ describe('late', () => {
     expect(tasks).toHaveLength(1)
   })
 
-  test('a retry within the grace is heard of after it: active again', async () => {
+  test('a retry within the grace makes the subscription active, though it is told after it', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { status: 'rejected' }))
@@ -250,19 +251,7 @@ describe('late', () => {
     expect(await me.notices()).toContain('agreement-changed')
   })
 
-  test('a charge of the old agreement after another took its place goes back', async () => {
-    const me = await payer('starter')
-    const yearly = await me.post(updatePlan, { billingCycle: 'yearly' })
-    await app.advance(hourMs)
-    await me.pay(yearly.body.checkout.checkoutUrl)
-    const before = await me.read(getSubscription)
-    await app.setClock(due)
-    await pays(me, payment(me.agreementId, { amount: '99.00' }))
-    expect(await me.read(getSubscription)).toEqual(before)
-    expect(await me.notices()).toContain('payment-refunded')
-  })
-
-  test('more or less than was owed: the difference is credit', async () => {
+  test('what was paid beyond what was owed is credit', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { amount: '260.10' }))
@@ -295,46 +284,61 @@ describe('half-way', () => {
     port[method] = real
   }
 
-  test('killed between the answer and the commit of a cancel: cancelled, once', async () => {
+  const wayOut = [
+    ['the worker dies', 'dies'],
+    ['the answer is lost', 'timeout'],
+  ] as const
+  describe.each(wayOut)('%s after the provider did it', (_name, way) => {
+    async function interrupted(me: Billed, method: Parameters<typeof dying>[0], ask: () => Promise<Answer>) {
+      if (way === 'dies') {
+        await dying(method, ask)
+        await app.advance(61_000)
+        return app.drainJobs()
+      }
+      await me.mode('timeout')
+      expect((await ask()).status).toBe(503)
+      await me.mode('up')
+      await app.drainJobs()
+    }
+
+    test('a cancellation is completed, once', async () => {
+      const me = await payer()
+      await interrupted(me, 'cancelAgreement', () => me.post(cancelSubscription, { reason: 'switched' }))
+      expect(await me.read(getSubscription)).toMatchObject({
+        status: 'cancelled',
+        cancelReason: 'switched',
+        endsAt: due,
+      })
+      expect((await me.post(cancelSubscription)).status).toBe(409)
+    })
+
+    test('an upgrade is applied and charged once', async () => {
+      const me = await payer('starter')
+      await app.setClock('2026-11-11T00:00:00.000Z')
+      await interrupted(me, 'chargeNow', () => me.post(updatePlan, { planId: 'growth' }))
+      expect(await me.read(getSubscription)).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
+      expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
+      expect(await me.read(getPreApproval)).toMatchObject({ amount: 249 })
+    })
+
+    test('a downgrade is scheduled', async () => {
+      const me = await payer()
+      await interrupted(me, 'updateAgreement', () => me.post(updatePlan, { planId: 'starter' }))
+      expect(await me.read(getSubscription)).toMatchObject({
+        scheduledChange: { planId: 'starter' },
+        nextChargeAmount: 99,
+      })
+    })
+  })
+
+  test('until it is settled, nothing has changed and the same is refused', async () => {
     const me = await payer()
-    await dying('cancelAgreement', () => me.post(cancelSubscription, { reason: 'switched' }))
+    await dying('cancelAgreement', () => me.post(cancelSubscription))
     expect((await me.read(getSubscription)).status).toBe('active')
     expect((await me.post(cancelSubscription)).status).toBe(409)
-    await app.advance(61_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      status: 'cancelled',
-      cancelReason: 'switched',
-      endsAt: due,
-    })
-    expect((await me.post(cancelSubscription)).status).toBe(409)
   })
 
-  test('killed between the answer and the commit of a charge: applied, charged once', async () => {
-    const me = await payer('starter')
-    await app.setClock('2026-11-11T00:00:00.000Z')
-    await dying('chargeNow', () => me.post(updatePlan, { planId: 'growth' }))
-    expect((await me.read(getSubscription)).planId).toBe('starter')
-    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(409)
-    await app.advance(61_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
-    expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
-    expect(await me.read(getPreApproval)).toMatchObject({ amount: 249 })
-  })
-
-  test('killed after a downgrade was told to the provider: scheduled', async () => {
-    const me = await payer()
-    await dying('updateAgreement', () => me.post(updatePlan, { planId: 'starter' }))
-    await app.advance(61_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      scheduledChange: { planId: 'starter' },
-      nextChargeAmount: 99,
-    })
-  })
-
-  test('written down and never asked: dropped, nothing changes, and it may be asked again', async () => {
+  test('a change that was never sent is dropped, and may be asked for again', async () => {
     const me = await payer()
     const real = port.cancelAgreement
     port.cancelAgreement = never
@@ -351,24 +355,5 @@ describe('half-way', () => {
     await app.drainJobs()
     expect((await me.read(getSubscription)).status).toBe('active')
     expect((await me.post(cancelSubscription)).status).toBe(200)
-  })
-
-  test('hooks that were lost are fetched within the hour', async () => {
-    const me = await payer()
-    const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
-    const { SandboxBilling } = await import('#operations/subscription/provider/sandbox')
-    const sandbox = app.services.adapters.billing.sandbox as InstanceType<typeof SandboxBilling>
-    const id = new URL(body.checkout.checkoutUrl).pathname.split('/').at(-1)!
-    await sandbox.pay(id, { cardNumber: '4242424242424242', holder: 'Ana', expMonth: '12', expYear: '2039' })
-    await app.database.query('update sandbox_billing_events set delivered_at = $2 where store_id = $1', [
-      me.shop.id,
-      app.clock.now(),
-    ])
-    expect((await me.read(getSubscription)).billingCycle).toBe('monthly')
-    await app.advance(hourMs)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({ billingCycle: 'yearly', status: 'active' })
-    expect(await me.read(getCheckoutResult)).toMatchObject({ status: 'approved' })
-    expect(await me.payments()).toHaveLength(2)
   })
 })

@@ -1,7 +1,6 @@
 /** A first payment, and what a checkout does to the rest (subscription, rules 9 and 10). */
 
 import { describe, expect, test } from 'vitest'
-import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
 import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
 import updateCard from '#operations/subscription/billing/api/update-card'
@@ -12,23 +11,13 @@ import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
-import listPayments from '#operations/subscription/reads/api/list-payments'
-import type { Operation } from '#runtime/operation'
 import { testApp } from '#test/support/app'
-import { billed, cards, dayMs } from '#test/support/subscriber'
+import { billed, dayMs } from '#test/support/subscriber'
 
 const app = await testApp()
-const writes = [
-  cancelSubscription,
-  createPreapproval,
-  validateCoupon,
-  updatePlan,
-  resumeSubscription,
-  updateCard,
-] as const
 
 describe('the first payment', () => {
-  test('trial, coupons, a newer checkout, a declined card, a plan', async () => {
+  test('a trial becomes a plan through coupons, a newer checkout and a declined card', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const me = await billed(app)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -133,7 +122,7 @@ describe('the first payment', () => {
     expect((await me.post(createPreapproval, wanted)).status).toBe(409)
   })
 
-  test('the same hook again, and an older one: one payment', async () => {
+  test('a hook that comes again, or late, makes no second payment', async () => {
     const me = await billed(app)
     await me.subscribe({ planId: 'starter' })
     const before = await me.read(getSubscription)
@@ -160,7 +149,7 @@ describe('the first payment', () => {
     expect(await me.read(getSubscription)).toEqual(before)
   })
 
-  test('a checkout is finished once, and an expired one not at all', async () => {
+  test('a checkout is finished once, and an expired one not at all, here and at the provider', async () => {
     const me = await billed(app)
     const { body } = await me.post(createPreapproval, { planId: 'growth' })
     expect(await me.pay(body.checkoutUrl)).toBe(303)
@@ -173,33 +162,18 @@ describe('the first payment', () => {
     expect(await late.read(getCheckoutResult)).toMatchObject({ status: 'expired', checkoutUrl: null })
     expect(await late.pay(old.checkoutUrl)).toBe(410)
     await app.drainJobs()
+    const id = new URL(old.checkoutUrl).pathname.split('/').at(-1)!
+    const there = await app.database.query('select status from sandbox_checkouts where id = $1', [id])
+    expect(there).toEqual([{ status: 'cancelled' }])
     expect(await late.read(getCheckoutResult)).toMatchObject({
       status: 'expired',
       completedAt: old.expiresAt,
     })
   })
 
-  test('a payment for a cancelled checkout goes back, its agreement too, and the owners know', async () => {
-    const me = await billed(app)
-    const { body } = await me.post(createPreapproval, { planId: 'growth' })
-    // The payer was faster than the provider's page could be closed.
-    await app.database.query(`update checkouts set status = 'cancelled' where id = $1`, [body.id])
-    expect(await me.pay(body.checkoutUrl)).toBe(303)
-    await app.drainJobs()
-    // The provider tells of the refund by its next hook.
-    await app.advance(60_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({ status: 'trialing', provider: null })
-    expect(await me.payments()).toMatchObject([{ status: 'refunded', amount: 249 }])
-    expect(await me.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
-    expect(await me.notices()).toContain('payment-refunded')
-    expect((await me.read(listPayments)).total).toBe(1)
-  })
-
   test('two checkouts at once leave one open', async () => {
     const me = await billed(app)
-    const made = await Promise.all([1, 2, 3].map(() => me.post(createPreapproval, { planId: 'growth' })))
-    expect(made.map((each) => each.status)).toEqual([201, 201, 201])
+    await Promise.all([1, 2, 3].map(() => me.post(createPreapproval, { planId: 'growth' })))
     const open = await app.database.query<{ url: string }>(
       `select url from checkouts where store_id = $1 and status = 'open'`,
       [me.shop.id],
@@ -223,44 +197,18 @@ describe('the first payment', () => {
     expect((await me.shop.call(getPreApproval)).status).toBe(503)
   })
 
-  test('bad input is named', async () => {
+  test('what cannot be done is refused by name', async () => {
     const me = await billed(app)
-    const wrong = async (operation: Operation, body: unknown) => {
-      const answer = await me.post(operation, body)
-      return [answer.status, answer.body.error.message]
-    }
-    expect(await wrong(createPreapproval, { planId: 'growth', couponCode: 'NOPE' })).toEqual([
+    const coupon = await me.post(createPreapproval, { planId: 'growth', couponCode: 'NOPE' })
+    expect([coupon.status, coupon.body.error.message]).toEqual([
       400,
       'couponCode: cannot be redeemed (not-found): there is no such coupon',
     ])
-    expect((await wrong(createPreapproval, { planId: 'trial' }))[0]).toBe(400)
-    expect((await wrong(createPreapproval, {}))[0]).toBe(400)
-    expect((await wrong(validateCoupon, { code: ' ' }))[0]).toBe(400)
-    expect((await wrong(updatePlan, {}))[0]).toBe(400)
-    expect((await wrong(cancelSubscription, { reason: 'because' }))[0]).toBe(400)
-    expect((await wrong(resumeSubscription, {}))[0]).toBe(409)
-    expect((await wrong(updateCard, {}))[0]).toBe(409)
-  })
-
-  test('only owners write, and no card number is kept anywhere', async () => {
-    const me = await billed(app)
-    const { key } = await me.shop.person('member')
-    for (const operation of writes) {
-      const answer = await me.shop.call(operation, { key, body: {} })
-      expect([operation.spec.path, answer.status]).toEqual([operation.spec.path, 403])
-    }
-    await me.subscribe({ planId: 'starter' })
-    const tables = await app.database.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
-      [],
-    )
-    for (const { name } of tables) {
-      const found = await app.database.query(
-        `select 1 from "${name}" t where t::text like '%' || $1 || '%' limit 1`,
-        [cards.good],
-      )
-      expect([name, found.length]).toEqual([name, 0])
-    }
+    expect((await me.post(createPreapproval, { planId: 'trial' })).status).toBe(400)
+    expect((await me.post(validateCoupon, { code: ' ' })).status).toBe(400)
+    expect((await me.post(updatePlan, {})).status).toBe(400)
+    expect((await me.post(resumeSubscription, {})).status).toBe(409)
+    expect((await me.post(updateCard, {})).status).toBe(409)
   })
 
   test('a store in dollars pays in dollars; another currency is charged in dollars too', async () => {
@@ -276,12 +224,9 @@ describe('the first payment', () => {
       amount: 149,
       currency: 'USD',
     })
-    expect(
-      (await me.post(validateCoupon, { code: 'FIRST50', planId: 'scale', billingCycle: 'yearly' })).body,
-    ).toMatchObject({ isValid: false, reason: 'not-for-plan' })
   })
 
-  test("a coupon's amount in other money is told of no plan and as no amount of this money", async () => {
+  test('a coupon of another currency is valid for no plan, and names no amount', async () => {
     const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
     for (const planId of [undefined, 'starter', 'growth', 'scale']) {
       const { body } = await me.post(validateCoupon, { code: 'FIRST50', planId, billingCycle: 'yearly' })

@@ -15,23 +15,23 @@ import getSubscription from '#operations/subscription/reads/api/get-subscription
 import getUsage from '#operations/subscription/reads/api/get-usage'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, type CardName, cards, dayMs, startAt } from '#test/support/subscriber'
+import {
+  type Billed,
+  billed,
+  type CardName,
+  cards,
+  moveTo as moveToOf,
+  payer as payerOf,
+  startAt,
+} from '#test/support/subscriber'
 
 const app = await testApp()
 const sandbox = app.services.adapters.billing.sandbox as SandboxBilling
 const begun = '2026-11-01T00:00:00.000Z'
 const due = '2026-12-01T00:00:00.000Z'
 
-async function payer(body: Record<string, unknown>, card: CardName = 'good'): Promise<Billed> {
-  await startAt(app, begun)
-  const me = await billed(app)
-  await me.subscribe(body, card)
-  return me
-}
-async function moveTo(at: string): Promise<void> {
-  await app.setClock(at)
-  await app.drainJobs()
-}
+const payer = (body: Record<string, unknown>, card?: CardName) => payerOf(app, body, card)
+const moveTo = (at: string) => moveToOf(app, at)
 /** The payer at a page that had not been closed at the provider yet. */
 async function payBehind(me: Billed, url: string): Promise<void> {
   const id = new URL(url).pathname.split('/').at(-1)!
@@ -67,7 +67,7 @@ describe('a checkout left open', () => {
     expect((await me.read(getCheckoutResult)).status).toBe('cancelled')
   })
 
-  test('that is paid all the same goes back whole: plan, credit and coupon stay', async () => {
+  test('is refunded whole when it is paid all the same; plan, credit and coupon stay', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly', couponCode: 'WELCOME10' })
@@ -81,7 +81,7 @@ describe('a checkout left open', () => {
     expect(await me.notices()).toContain('payment-refunded')
   })
 
-  test('does not survive a renewal, whose money it knows nothing of', async () => {
+  test('is closed by a renewal, whose payment it does not know', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-30T23:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
@@ -92,7 +92,7 @@ describe('a checkout left open', () => {
     expect(await statuses(me)).toEqual(['refunded', 'approved', 'approved'])
   })
 
-  test('stays while only time passes: the trial may end meanwhile', async () => {
+  test('stays open while the trial ends', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     await app.setClock('2026-11-14T23:00:00.000Z')
@@ -101,17 +101,6 @@ describe('a checkout left open', () => {
     expect((await me.read(getSubscription)).status).toBe('ended')
     expect(await me.pay(body.checkoutUrl)).toBe(303)
     expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'growth' })
-  })
-
-  test('expires at the provider too', async () => {
-    await startAt(app, begun)
-    const me = await billed(app)
-    const { body } = await me.post(createPreapproval, { planId: 'growth' })
-    await app.advance(dayMs)
-    await app.drainJobs()
-    const id = new URL(body.checkoutUrl).pathname.split('/').at(-1)!
-    const rows = await app.database.query('select status from sandbox_checkouts where id = $1', [id])
-    expect(rows).toEqual([{ status: 'cancelled' }])
   })
 })
 
@@ -132,7 +121,7 @@ describe('money that went back', () => {
     expect(again.body.amount).toBe(249)
   })
 
-  test('of an agreement that was replaced: what was credited for it is gone with it', async () => {
+  test('a chargeback of a replaced agreement takes its credit away', async () => {
     const me = await payer({ planId: 'starter', billingCycle: 'yearly' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { body } = await me.post(updatePlan, { planId: 'growth', billingCycle: 'monthly' })
@@ -163,24 +152,7 @@ describe('money that went back', () => {
     })
   })
 
-  test('a refund made at the provider ends what it had paid for', async () => {
-    const me = await payer({ planId: 'growth' })
-    const [payment] = await app.database.query<{ id: string }>(
-      'select id from sandbox_payments where store_id = $1',
-      [me.shop.id],
-    )
-    await sandbox.refund(payment!.id)
-    await app.advance(60_000)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      status: 'paused',
-      pauseReason: 'provider',
-      creditBalance: 0,
-    })
-    expect((await me.post(resumeSubscription)).body.amount).toBe(249)
-  })
-
-  test('heard of before the payment itself: nothing is given for it', async () => {
+  test('a chargeback that is told before its payment leaves nothing of it', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const { body } = await me.post(createPreapproval, { planId: 'growth' })
@@ -212,7 +184,7 @@ describe('money that went back', () => {
 
 describe('the payer’s own acts', () => {
   test.each(['cancelled', 'paused'] as const)(
-    'past due, and the agreement %s: out at once',
+    'past due, and its agreement %s: resuming pays and makes it active',
     async (status) => {
       const me = await payer({ planId: 'growth' }, 'declinesLater')
       await moveTo(due)
@@ -244,38 +216,41 @@ describe('the payer’s own acts', () => {
     },
   )
 
-  test.each([true, false])('paused while active, its hook heard (%s): resume goes on', async (isHeard) => {
-    const me = await payer({ planId: 'growth' })
-    await app.advance(60_000)
-    if (isHeard) await me.payerActs('paused')
-    else {
-      await sandbox.payerActs(me.shop.id, 'paused')
-      await app.database.query(
-        'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
-        [me.shop.id],
-      )
-    }
-    const refused = await me.post(updateCard)
-    expect([refused.status, refused.body.error.message]).toEqual([
-      409,
-      'The subscription is active and its payment agreement paused: use POST /subscription/resume',
-    ])
-    const resumed = await me.post(resumeSubscription)
-    expect(resumed.body).toMatchObject({ kind: 'resume', planId: 'growth', amount: 0 })
-    expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
-    await app.drainJobs()
-    expect(await me.read(getSubscription)).toMatchObject({
-      status: 'active',
-      pausedAt: null,
-      currentPeriodEnd: due,
-      nextChargeAt: due,
-      nextChargeAmount: 249,
-    })
-    await moveTo(due)
-    expect(await statuses(me)).toEqual(['approved', 'approved'])
-  })
+  test.each([true, false])(
+    'an agreement paused while active is resumed, whether its hook came (%s) or not',
+    async (isHeard) => {
+      const me = await payer({ planId: 'growth' })
+      await app.advance(60_000)
+      if (isHeard) await me.payerActs('paused')
+      else {
+        await sandbox.payerActs(me.shop.id, 'paused')
+        await app.database.query(
+          'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
+          [me.shop.id],
+        )
+      }
+      const refused = await me.post(updateCard)
+      expect([refused.status, refused.body.error.message]).toEqual([
+        409,
+        'The subscription is active and its payment agreement paused: use POST /subscription/resume',
+      ])
+      const resumed = await me.post(resumeSubscription)
+      expect(resumed.body).toMatchObject({ kind: 'resume', planId: 'growth', amount: 0 })
+      expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
+      await app.drainJobs()
+      expect(await me.read(getSubscription)).toMatchObject({
+        status: 'active',
+        pausedAt: null,
+        currentPeriodEnd: due,
+        nextChargeAt: due,
+        nextChargeAmount: 249,
+      })
+      await moveTo(due)
+      expect(await statuses(me)).toEqual(['approved', 'approved'])
+    },
+  )
 
-  test('what is scheduled goes on being so', async () => {
+  test('resuming keeps what is scheduled', async () => {
     const me = await payer({ planId: 'growth' })
     await me.post(updatePlan, { planId: 'starter' })
     await app.advance(60_000)
@@ -291,7 +266,7 @@ describe('the payer’s own acts', () => {
     })
   })
 
-  test('active, and nothing paused: resume is refused, whatever the provider says meanwhile', async () => {
+  test('resuming an active subscription is refused, whatever the provider answers', async () => {
     const me = await payer({ planId: 'growth' })
     const said = 'The subscription is active: use POST /subscription/update-plan'
     expect((await me.post(resumeSubscription)).body.error.message).toBe(said)
@@ -333,7 +308,7 @@ describe('the used quota', () => {
     expect(await me.read(getUsage)).toMatchObject({ used: 0, reserved: 0, remaining: 1000 })
   })
 
-  test('and by another cycle of billing; a trial’s lapses', async () => {
+  test('is taken over by another billing cycle; that of a trial lapses', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const ctx = await me.shop.context()
@@ -349,7 +324,7 @@ describe('the used quota', () => {
   })
 })
 
-test('validate-coupon without a plan is valid where some plan takes it, and says which', async () => {
+test('a coupon that is checked without a plan is valid where some plan takes it, and names those plans', async () => {
   await startAt(app, begun)
   const me = await billed(app)
   const asked = async (body: object) => (await me.post(validateCoupon, body)).body

@@ -47,21 +47,3 @@ test.each([[{}], [{ status: 'approved,rejected' }]])(
     expect(new Set(met)).toEqual(new Set(there))
   },
 )
-
-test('ends where a page is just full; a cursor with a page or of other filters is refused', async () => {
-  const shop = await store(app)
-  for (let n = 0; n < 4; n += 1) await paid(shop, n, n % 2 === 0 ? 'approved' : 'rejected')
-  const { nextCursor: cursor } = await list(shop, { limit: 2 })
-  expect(await list(shop, { limit: 2, cursor })).toMatchObject({ page: null, total: 4, nextCursor: null })
-  expect(await list(shop, { limit: 2, page: 2 })).toMatchObject({ page: 2, total: 4, nextCursor: null })
-  expect(await list(shop, { limit: 4 })).toMatchObject({ nextCursor: null })
-  const wrong: NonNullable<CallInput['query']>[] = [
-    { cursor, page: 1 },
-    { cursor, status: 'approved' },
-    { cursor: 'nope' },
-  ]
-  for (const query of wrong) {
-    const { status, body } = await shop.call(listPayments, { query })
-    expect([status, body.error.message]).toEqual([400, expect.stringContaining('cursor: ')])
-  }
-})
