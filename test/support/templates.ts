@@ -18,7 +18,7 @@ const greeting = {
 }
 
 /** As the provider has one. */
-const greetingThere = {
+export const greetingThere = {
   ...greeting,
   header: null,
   footer: null,

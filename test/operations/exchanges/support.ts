@@ -33,6 +33,17 @@ export async function requested(
   return { id, number, statusUrl, order }
 }
 
+/** The request of a customer whose mails are nobody else's. */
+export async function requestedBy(
+  shop: ExchangeShop,
+  customer: { name: string; email: string; phone: string },
+  asking: Asking = {},
+): Promise<Requested> {
+  const order = await shop.delivered({ customer })
+  const { sessionToken } = (await shop.lookup(order, customer.email)).body
+  return requested(shop, { order, sessionToken, ...asking })
+}
+
 const of = (id: string, body?: unknown) => ({ params: { id }, ...(body === undefined ? {} : { body }) })
 
 export const read = (shop: ExchangeShop, id: string): Promise<Answer> => shop.call(getRequest, of(id))

@@ -7,21 +7,16 @@ const app = await testApp({ storefrontReadsIp: 10_000 })
 await app.setClock('2026-11-20T12:00:00.000Z')
 const demo = await seedDemo(app.services)
 
-const call = async (store: string, method: string, path: string, body?: unknown) => {
+async function read(path: string, store = 'aurora-supply') {
   const { key } = demo.keys.find((each) => each.store === store)!
   const response = await app.fetch(
-    new Request(`http://localhost/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }),
+    new Request(`http://localhost/v1${path}`, { headers: { authorization: `Bearer ${key}` } }),
     { ip: '127.0.0.1' },
   )
   expect(response.status, path).toBe(200)
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
   return (await response.json()) as any
 }
-const read = (path: string, store = 'aurora-supply') => call(store, 'GET', path)
 
 test('Aurora has its blocks, and sixty days of what was seen of them', async () => {
   const { data } = await read('/product-content-blocks')
@@ -39,30 +34,17 @@ test('Aurora has its blocks, and sixty days of what was seen of them', async () 
   expect(borealis.total).toBe(1)
 })
 
-test('each block can be sent back as it was read', async () => {
-  const { data } = await read('/product-content-blocks')
-  for (const block of data) {
-    expect(await call('aurora-supply', 'PUT', '/product-content-blocks', block)).toEqual(block)
-  }
-})
-
 test('its stickers, badges and videos are there, and on the storefront', async () => {
   const stickers = await read('/product-stickers')
   expect(new Set(stickers.data.map((each: { kind: string }) => each.kind))).toEqual(
     new Set(['image', 'text', 'preset']),
   )
   expect(stickers.total).toBe(4)
-  for (const sticker of stickers.data) {
-    expect(await call('aurora-supply', 'PUT', '/product-stickers', sticker)).toEqual(sticker)
-  }
   const badges = await read('/product-badges')
   expect(badges).toMatchObject({
     total: 4,
     settings: { featuredPrice: { isEnabled: true, discountPercentage: 10 } },
   })
-  for (const badge of badges.data) {
-    expect(await call('aurora-supply', 'PUT', '/product-badges', badge)).toEqual(badge)
-  }
   const sliders = await read('/product-video-slider')
   expect(sliders.total).toBe(3)
   expect(sliders.data.every((each: { productStatus: string }) => each.productStatus === 'available')).toBe(

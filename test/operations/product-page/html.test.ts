@@ -127,8 +127,6 @@ function requireHarmless(html: string): void {
 }
 
 describe('HTML that attacks', () => {
-  test('there are more than forty vectors', () => expect(vectors.length).toBeGreaterThan(40))
-
   test.each(vectors)('%s', (vector) => {
     for (const html of [vector, `<p>before</p>${vector}<p>after</p>`, `<div><b>${vector}</b></div>`]) {
       const harmless = clean(html)

@@ -5,6 +5,7 @@ import { putProduct } from '#operations/store/ecommerce/sandbox-catalog'
 import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
+import { setRows } from '#test/support/rows'
 import { sendEvents, visit } from '#test/support/storefront'
 
 /** What the section of reviews says. */
@@ -30,11 +31,7 @@ const buy = (shop: ConnectedShop, name: string, variantId: string, hoursAgo: num
     ...more,
   })
 async function shipTo(shop: ConnectedShop, city: string): Promise<void> {
-  await app.database.root
-    .updateTable('orders')
-    .set({ shipping_address: JSON.stringify({ city }) })
-    .where('store_id', '=', shop.id)
-    .execute()
+  await setRows(shop, 'orders', { shipping_address: JSON.stringify({ city }) })
 }
 const views = (shop: ConnectedShop, type: string, productId: string, n: number) =>
   Promise.all(

@@ -3,6 +3,7 @@ import getSettings from '#operations/bars/countdown/api/get-settings'
 import saveSettings from '#operations/bars/countdown/api/save-settings'
 import { atWallClock } from '#operations/bars/countdown/wall-clock'
 import { testApp } from '#test/support/app'
+import { refused } from '#test/support/refused'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
@@ -75,9 +76,7 @@ describe('the countdown bar', () => {
     const recoloured = await save(shop, { ...(await read(shop)), textColor: '#000000' })
     expect(recoloured).toMatchObject({ status: 200, body: { textColor: '#000000' } })
     expect((await save(shop, { isEnabled: false })).body.countdown.state).toBe('off')
-    const again = await save(shop, { isEnabled: true })
-    expect(again.status).toBe(400)
-    expect(again.body.error.message).toContain('countdown.endLocal')
+    expect(await save(shop, { isEnabled: true })).toMatchObject(refused(400, 'countdown.endLocal'))
     expect((await save(shop, { countdown: { endLocal: '2026-11-21T09:59' } })).status).toBe(400)
     // Of another zone the same wall clock is another instant, over as well.
     expect((await save(shop, { countdown: { timezone: 'Europe/Lisbon' } })).status).toBe(400)
@@ -154,42 +153,13 @@ describe('the countdown bar', () => {
     ['countdown.endedText', { countdown: { afterEnd: 'text', endedText: '' } }],
     ['countdown.text', { countdown: { text: '{{clock}}' } }],
     ['countdown.weekdays', { countdown: { weekdays: [1, 1] } }],
-    ['countdown.weekdays', { countdown: { weekdays: [] } }],
-    ['countdown.weekdays', { countdown: { weekdays: [8] } }],
-    ['countdown.dailyStart', { countdown: { dailyStart: '24:00' } }],
-    ['countdown.durationMinutes', { countdown: { durationMinutes: 4 } }],
-    ['countdown.restartAfterHours', { countdown: { restartAfterHours: 721 } }],
-    ['announcements', { announcements: Array.from({ length: 11 }, () => ({ text: 'x' })) }],
-    ['announcements.0.text', { announcements: [{ text: '' }] }],
     ['announcements.0.linkUrl', { announcements: [{ text: 'x', linkUrl: 'javascript:x' }] }],
     ['linkUrl', { linkUrl: 'http://example.com' }],
     ['linkUrl', { linkUrl: '//example.com' }],
-    ['rotationSeconds', { rotationSeconds: 1 }],
-    ['countdown.foo', { countdown: { foo: 1 } }],
   ])('refuses %s out of its bounds', async (field, change) => {
     const shop = await store(app)
-    const { status, body } = await save(shop, change)
-    expect(status).toBe(400)
-    expect(body.error.message).toContain(field)
+    expect(await save(shop, change)).toMatchObject(refused(400, field))
     expect((await read(shop)).updatedAt).toBeNull()
-  })
-
-  test('what is left out stays at every depth; announcements are replaced', async () => {
-    const shop = await store(app)
-    await save(shop, {
-      countdown: { text: '{{countdown}} left', durationMinutes: 90 },
-      announcements: [{ text: 'One' }, { text: 'Two', linkUrl: '/two', isEnabled: false }],
-    })
-    const saved = await save(shop, { countdown: { durationMinutes: 30 } })
-    expect(saved.body).toMatchObject({
-      countdown: { text: '{{countdown}} left', durationMinutes: 30 },
-      announcements: [
-        { text: 'One', linkUrl: null, isEnabled: true },
-        { text: 'Two', linkUrl: '/two', isEnabled: false },
-      ],
-    })
-    expect((await save(shop, saved.body)).body).toEqual(saved.body)
-    expect((await save(shop, { announcements: [] })).body.announcements).toEqual([])
   })
 
   test('the storefront has it from its start to its end', async () => {

@@ -8,6 +8,8 @@ import { leaveNewsletter } from '#operations/capture/subscribers/leave-newslette
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { popupShop, readToken, setMode, subscribersOf } from '#test/support/capture'
+import { refused } from '#test/support/refused'
+import { rowsOf, setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
 
@@ -52,10 +54,7 @@ describe('POST /mailprovider/sync-contacts', () => {
       { phone: '+5511900000000', phone_key: '+5511900000000', email: null },
     ])
     const queued = await sync(shop)
-    expect([queued.status, queued.body]).toEqual([
-      202,
-      { jobId: expect.any(String), status: 'queued', pending: 3 },
-    ])
+    expect([queued.status, queued.body.pending]).toEqual([202, 3])
     expect((await sync(shop)).status).toBe(409)
     await app.drainJobs()
     expect(await members(shop)).toEqual(['ana@example.com'])
@@ -107,11 +106,7 @@ describe('POST /mailprovider/sync-contacts', () => {
       await app.advance(120_000)
       await app.drainJobs({ allowFailures: true })
       expect(await members(shop)).toHaveLength(1201)
-      const [row] = await app.database.root
-        .selectFrom('newsletter_syncs')
-        .select(['status', 'pushed'])
-        .where('store_id', '=', shop.id)
-        .execute()
+      const [row] = await rowsOf(shop, 'newsletter_syncs', ['status', 'pushed'])
       expect(row).toEqual({ status: 'completed', pushed: 1201 })
     },
   )
@@ -120,18 +115,11 @@ describe('POST /mailprovider/sync-contacts', () => {
     const shop = await store(app)
     await connect(shop)
     const unknown = await sync(shop, { listId: 'nothing' })
-    expect([unknown.status, unknown.body.error.message]).toEqual([
-      400,
-      'listId: the email provider has no list nothing',
-    ])
+    expect(unknown).toMatchObject(refused(400, 'listId: the email provider has no list nothing'))
     await setMode(shop, 'mailingList', 'down')
     expect((await sync(shop)).status).toBe(503)
     await setMode(shop, 'mailingList', null)
-    await app.database.root
-      .updateTable('connections')
-      .set({ settings: '{}' })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setRows(shop, 'connections', { settings: '{}' })
     expect((await sync(shop)).status).toBe(409)
     expect((await sync(shop, { listId: 'sandbox-main' })).status).toBe(202)
     await app.drainJobs()
@@ -197,36 +185,13 @@ describe('pushing each new subscriber', () => {
       await app.drainJobs({ allowFailures: true })
       await app.advance(6 * 3_600_000)
     }
-    const notices = await app.database.root
-      .selectFrom('notifications')
-      .select('type')
-      .where('store_id', '=', shop.id)
-      .where('level', '=', 'error')
-      .execute()
+    const notices = await rowsOf(shop, 'notifications', ['type'], { level: 'error' })
     expect(new Set(notices.map(({ type }) => type))).toEqual(new Set(['mailprovider-push-failed']))
     expect(notices.length).toBeLessThan(3)
     await setMode(shop, 'mailingList', null)
     await shop.subscribe({ email: 'four@example.com', token: await readToken(shop) })
     await app.drainJobs()
     expect(await members(shop)).toHaveLength(4)
-  })
-
-  test('a worker that died in the middle: its claim is taken over', async () => {
-    const shop = await popupShop(app)
-    await connect(shop)
-    await shop.save({ isMailproviderEnabled: true })
-    await shop.subscribe({ email: 'claimed@example.com' })
-    await app.database.root
-      .updateTable('newsletter_subscribers')
-      .set({ push_claim: newId(1), push_claimed_at: app.clock.now() })
-      .where('store_id', '=', shop.id)
-      .execute()
-    await app.drainJobs()
-    expect(await members(shop)).toEqual([])
-    await app.advance(121_000)
-    await shop.subscribe({ email: 'next@example.com' })
-    await app.drainJobs()
-    expect((await members(shop)).sort()).toEqual(['claimed@example.com', 'next@example.com'])
   })
 })
 
@@ -363,14 +328,6 @@ describe('who leaves', () => {
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
   })
-
-  test('here without having been pushed is no request', async () => {
-    const shop = await pushedShop()
-    await add(shop, [{ email: 'quiet@example.com' }])
-    await leave(shop, 'quiet')
-    expect(await rowOf(shop, 'quiet')).toMatchObject({ status: 'unsubscribed', push_due: false })
-  })
-
   test('there leaves here by the next pull, and only once', async () => {
     const shop = await pushedShop('ana', 'bia')
     await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
@@ -381,12 +338,12 @@ describe('who leaves', () => {
     })
     expect(await rowOf(shop, 'bia')).toMatchObject({ status: 'subscribed' })
     // Back here with a consent of theirs: an old departure is not told again.
-    await app.database.root
-      .updateTable('newsletter_subscribers')
-      .set({ status: 'subscribed', unsubscribed_at: null })
-      .where('store_id', '=', shop.id)
-      .where('email', '=', 'ana@example.com')
-      .execute()
+    await setRows(
+      shop,
+      'newsletter_subscribers',
+      { status: 'subscribed', unsubscribed_at: null },
+      { email: 'ana@example.com' },
+    )
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'subscribed' })
     // A push asks the provider, who keeps them out.
@@ -394,14 +351,5 @@ describe('who leaves', () => {
     await app.drainJobs()
     expect(await members(shop)).toEqual(['bia@example.com'])
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
-  })
-
-  test('another store’s people stay as they are', async () => {
-    const [one, two] = [await pushedShop('same'), await pushedShop('same')]
-    await leaveSandboxList(app.database.root, one.id, 'same@example.com', app.clock.now())
-    await pull(two)
-    await pull(one)
-    expect(await rowOf(one, 'same')).toMatchObject({ status: 'unsubscribed' })
-    expect(await rowOf(two, 'same')).toMatchObject({ status: 'subscribed' })
   })
 })

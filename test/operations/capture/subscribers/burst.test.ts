@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import getSettings from '#operations/capture/popup/api/get-settings'
 import { testApp } from '#test/support/app'
 import { popupShop, subscribersOf } from '#test/support/capture'
+import { rowsOf } from '#test/support/rows'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp({ logLevel: 'silent' })
@@ -37,11 +38,7 @@ test.runIf(isFullSuite)(
       expect(new Set(rare.map((row) => row.coupon_code)).size).toBe(rare.length)
       const won = (await shop.call(getSettings)).body.roulette.prizes[0].won
       expect(won).toBe(rare.length)
-      const touches = await app.database.root
-        .selectFrom('attribution_touches')
-        .select('id')
-        .where('store_id', '=', shop.id)
-        .execute()
+      const touches = await rowsOf(shop, 'attribution_touches', ['id'])
       expect(touches).toHaveLength(rows.length)
     }
     await app.advance(10_000)

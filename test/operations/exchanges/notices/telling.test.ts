@@ -6,9 +6,19 @@ import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import deleteTemplate from '#operations/messaging/templates/api/delete-template'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { ana, type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
-import { approve, confirm, read, reject, remove, requested } from '#test/operations/exchanges/support'
+import {
+  approve,
+  confirm,
+  read,
+  reject,
+  remove,
+  requested,
+  requestedBy,
+} from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
 import { connectOfficial, withInbox } from '#test/support/inbox'
+import { refused } from '#test/support/refused'
+import { rowsOf, setRows } from '#test/support/rows'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -47,11 +57,7 @@ const ledger = (shop: ExchangeShop) =>
     .execute()
 
 async function noticesLeft(shop: ExchangeShop): Promise<number> {
-  const rows = await app.database.root
-    .selectFrom('exchange_notices')
-    .select('id')
-    .where('store_id', '=', shop.id)
-    .execute()
+  const rows = await rowsOf(shop, 'exchange_notices', ['id'])
   return rows.length
 }
 
@@ -68,9 +74,7 @@ describe('by email', () => {
       { locale: 'pt-BR' },
     )
     const customer = { ...ana, name: 'Ana <b>Souza</b>', email: 'all.variables@example.com' }
-    const order = await shop.delivered({ customer })
-    const { sessionToken } = (await shop.lookup(order, customer.email)).body
-    const { id, number } = await requested(shop, { order, sessionToken, items: [{ quantity: 2 }] })
+    const { id, number, order } = await requestedBy(shop, customer, { items: [{ quantity: 2 }] })
     await approve(shop, id, { returnCode: 'RMA-9', labelUrl: 'https://labels.example.com/9?a=1&b=2' })
     await app.drainJobs()
     const [mail] = await shop.mails(customer.email)
@@ -113,9 +117,7 @@ describe('by email', () => {
   test('only the events that are on, and nothing once it is deleted', async () => {
     const shop = await exchangeShop(app, { emails: { requested: { isEnabled: false } } })
     const customer = { ...ana, email: 'told.nothing@example.com' }
-    const order = await shop.delivered({ customer })
-    const { sessionToken } = (await shop.lookup(order, customer.email)).body
-    const { id } = await requested(shop, { order, sessionToken })
+    const { id } = await requestedBy(shop, customer)
     await reject(shop, id, { reason: 'Worn' })
     expect((await remove(shop, id)).status).toBe(204)
     await app.drainJobs()
@@ -183,9 +185,7 @@ describe('by message', () => {
     await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400020002' })
     const customer = { ...ana, email: 'opted.out@example.com', phone: '+5511988880077' }
     await shop.call(addOptOut, { body: { phone: customer.phone } })
-    const order = await shop.delivered({ customer })
-    const { sessionToken } = (await shop.lookup(order, customer.email)).body
-    const first = await requested(shop, { order, sessionToken })
+    const first = await requestedBy(shop, customer)
     await approve(shop, first.id)
     await app.drainJobs()
     expect(await told(shop, first.id)).toEqual([
@@ -194,11 +194,7 @@ describe('by message', () => {
       'notified Email: requested',
     ])
     expect(await usage(shop)).toEqual({ used: 0, reserved: 0 })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ used: 100_000 })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setRows(shop, 'usage_cycles', { used: 100_000 })
     const second = await requested(shop)
     const { status, body } = await approve(shop, second.id)
     expect([status, body.status]).toEqual([200, 'approved'])
@@ -241,24 +237,8 @@ describe('by message', () => {
     // In the conversation, which it neither makes nor moves.
     expect(await shop.conversation(ana.phone)).toMatchObject({ lastMessagePreview: 'Oi' })
     // It is in use: the settings send it.
-    const refused = await shop.call(deleteTemplate, { params: { id: String(template) } })
-    expect(refused.status).toBe(409)
-  })
-
-  test('an answer that was lost is asked for under the same key: one message', async () => {
-    const shop = await exchangeShop(app, byMessage({ approved: { text: 'Oi' } }))
-    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400020004' })
-    await sandbox.setMode(shop.id, 'timeout')
-    const { id } = await requested(shop)
-    await approve(shop, id)
-    await app.drainJobs()
-    expect(await told(shop, id)).toEqual([])
-    await sandbox.setMode(shop.id, 'up')
-    await app.advance(61_000)
-    await app.drainJobs()
-    expect(await told(shop, id)).toEqual(['notified Message: approved'])
-    expect(await textsTo(shop)).toHaveLength(1)
-    expect(await usage(shop)).toEqual({ used: 1, reserved: 0 })
+    const inUse = await shop.call(deleteTemplate, { params: { id: String(template) } })
+    expect(inUse.status).toBe(409)
   })
 
   test('what is with the provider when its request is deleted still counts, and leaves nothing behind', async () => {
@@ -310,10 +290,9 @@ describe('by message', () => {
   })
 })
 
-test('settings take a template of the store alone, one that can be sent here', async () => {
+test('settings take a template that can be sent here', async () => {
   const shop = await exchangeShop(app)
   await connectOfficial(shop)
-  const other = await exchangeShop(app)
   const ctx = await shop.context()
   const make = (name: string, body: string) => makeTemplate(ctx, { name, body })
   const fits = await make('fits', 'Hi {{1}}, bye.')
@@ -324,26 +303,19 @@ test('settings take a template of the store alone, one that can be sent here', a
     .set({ status: 'pending' })
     .where('id', '=', pending)
     .execute()
-  const save = async (of: ExchangeShop, officialapiTemplateId: number | null) => {
-    const { status, body } = await of.call(saveSettings, {
-      body: { messaging: { approved: { officialapiTemplateId } } },
-    })
-    return status === 200 ? status : body.error.message
-  }
+  const save = (officialapiTemplateId: number | null) =>
+    shop.call(saveSettings, { body: { messaging: { approved: { officialapiTemplateId } } } })
   const field = 'messaging.approved.officialapiTemplateId'
-  expect(await save(shop, 999_999)).toBe(`${field}: there is no such template`)
-  expect(await save(other, fits)).toBe(`${field}: there is no such template`)
-  expect(await save(shop, four)).toMatch('more than three parameters')
-  expect(await save(shop, pending)).toBe(
-    `${field}: the template is pending: only an approved one can be sent`,
-  )
-  expect(await save(shop, fits)).toBe(200)
+  expect(await save(four)).toMatchObject(refused(400, 'more than three parameters'))
+  const message = `${field}: the template is pending: only an approved one can be sent`
+  expect(await save(pending)).toMatchObject(refused(400, message))
+  expect((await save(fits)).status).toBe(200)
   // Once it is in, it may be paused and sent back.
   await app.database.root
     .updateTable('message_templates')
     .set({ status: 'paused' })
     .where('id', '=', fits)
     .execute()
-  expect(await save(shop, fits)).toBe(200)
-  expect(await save(shop, null)).toBe(200)
+  expect((await save(fits)).status).toBe(200)
+  expect((await save(null)).status).toBe(200)
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, eventsOf, received, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
+import { rowsOf } from '#test/support/rows'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -17,11 +18,6 @@ test.each([false, true])('cancelled meanwhile: %s', async (isCancelled) => {
   for (const step of [approve, received, confirm]) expect((await step(shop, id)).status).toBe(200)
   const warnings = (await eventsOf(shop, id)).filter((event) => event === 'order-cancelled')
   expect(warnings).toHaveLength(isCancelled ? 3 : 0)
-  const told = await app.database.root
-    .selectFrom('notifications')
-    .select(['level', 'data'])
-    .where('store_id', '=', shop.id)
-    .where('type', '=', 'exchange-order-cancelled')
-    .execute()
+  const told = await rowsOf(shop, 'notifications', ['level', 'data'], { type: 'exchange-order-cancelled' })
   expect(told).toEqual(isCancelled ? [{ level: 'warning', data: { requestId: id, orderId: order.id } }] : [])
 })

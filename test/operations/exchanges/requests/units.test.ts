@@ -76,13 +76,3 @@ test('of a completed request they stay used, also once it is deleted and its pag
   expect((await shop.ask(order, { items: [{ quantity: 2 }] })).status).toBe(409)
   expect((await shop.ask(order)).status).toBe(201)
 })
-
-test('a deleted request that waited gives them back, and its number to nobody', async () => {
-  const shop = await exchangeShop(app)
-  const order = await shop.delivered()
-  expect((await shop.ask(order, { items: [{ quantity: 2 }] })).body.number).toBe('EX-1001')
-  const { id } = await newest(shop)
-  expect((await shop.call(remove, { params: { id } })).status).toBe(204)
-  expect(await left(shop, order)).toBe(2)
-  expect((await shop.ask(order)).body.number).toBe('EX-1002')
-})

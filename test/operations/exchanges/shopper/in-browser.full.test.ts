@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ana, exchangeShop, png } from '#test/operations/exchanges/shopper'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { rowsOf } from '#test/support/rows'
 
 const { app, url } = await servedApp()
 
@@ -50,11 +51,7 @@ test.skipIf(!hasChromium)(
 
     expect(faults.filter((fault) => !/40[04]|favicon/.test(fault))).toEqual([])
     expect(asked.filter((address) => !address.startsWith(url))).toEqual([])
-    const [row] = await app.database.root
-      .selectFrom('exchange_requests')
-      .select(['status', 'photo_count', 'tracking_code'])
-      .where('store_id', '=', shop.id)
-      .execute()
+    const [row] = await rowsOf(shop, 'exchange_requests', ['status', 'photo_count', 'tracking_code'])
     expect(row).toEqual({ status: 'in-transit', photo_count: 1, tracking_code: 'BR123456789' })
   },
 )

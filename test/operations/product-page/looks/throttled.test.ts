@@ -7,9 +7,10 @@ import type { EcommercePort } from '#operations/store/ecommerce/port'
 import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { Throttled } from '#runtime/ports/errors'
-import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
+import { copyRow } from '#test/support/copies'
 import { discountStore, replaceMethod } from '#test/support/discounts'
+import { rowsOf } from '#test/support/rows'
 
 const app = await testApp()
 
@@ -63,23 +64,17 @@ test('many looks against a platform that throttles: all are checked, and its lim
       items: [{ productId: '1001' }, { productId: '1002' }, { productId: '1003' }],
     },
   })
-  const row = await app.database.root
-    .selectFrom('looks')
-    .selectAll()
-    .where('id', '=', look.id)
-    .executeTakeFirstOrThrow()
-  const copies = Array.from({ length: looksInAll - 1 }, (_, at) => ({
-    ...row,
-    id: newId(at + 1),
-    name: `Sala ${at}`,
-    content: JSON.stringify(row.content),
-  }))
-  await app.database.root.insertInto('looks').values(copies).execute()
+  await copyRow(app, 'looks', look.id, {
+    count: looksInAll - 1,
+    json: ['content'],
+    change: (at) => ({ name: `Sala ${at}` }),
+  })
+  const ids = await rowsOf(shop, 'looks', ['id'])
 
   await app.advance(60_000)
   await changeProduct(shop.platform, '1003', { stock: 0 })
   const platform = throttled(60, 20)
-  const waiting = [look.id, ...copies.map(({ id }) => id)]
+  const waiting = ids.map(({ id }) => id)
   const ctx = await shop.context()
   await Promise.all(
     Array.from({ length: workers }, async () => {

@@ -145,13 +145,4 @@ describe('discounts-sync', () => {
     expect(await shop.heldTitles()).toEqual(['A'])
     expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
   })
-
-  test('another store is not touched', async () => {
-    const shop = await discountStore(app)
-    const other = await discountStore(app)
-    await shop.call(createPromotion, { body: shop.promotion() })
-    await sync(other)
-    expect(await shop.held()).toHaveLength(1)
-    expect(await other.held()).toEqual([])
-  })
 })

@@ -6,6 +6,7 @@ import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-
 import { connectNumber } from '#scripts/seed/connect-number'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
+import { setRows } from '#test/support/rows'
 
 const app = await testApp()
 const items = [
@@ -74,11 +75,7 @@ describe('by messaging', () => {
 
   test('a quota that is used up: by email where there is one, else skipped', async () => {
     const both = await delivered({ name: 'Ana', email: 'quota@example.com', phone: '+5511988887703' })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ used: 100_000 })
-      .where('store_id', '=', both.id)
-      .execute()
+    await setRows(both, 'usage_cycles', { used: 100_000 })
     const [row] = await both.dispatches()
     const byHand = await both.call(sendDispatchesNow, { body: { ids: [row!.id] } })
     expect(byHand.status).toBe(403)
@@ -91,11 +88,7 @@ describe('by messaging', () => {
     expect(await both.mails('quota@example.com')).toHaveLength(1)
 
     const phoneOnly = await delivered({ name: 'Ana', phone: '+5511988887704' })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ used: 100_000 })
-      .where('store_id', '=', phoneOnly.id)
-      .execute()
+    await setRows(phoneOnly, 'usage_cycles', { used: 100_000 })
     await send()
     expect(await statuses(phoneOnly)).toEqual([
       ['messaging', 'skipped', 'quota'],
@@ -133,11 +126,7 @@ describe('by messaging', () => {
 
   test('while its number is not connected it waits for it, for a day; then it fails, and says so', async () => {
     const shop = await delivered({ name: 'Ana', phone: '+5511988887705' })
-    await app.database.root
-      .updateTable('messaging_connections')
-      .set({ status: 'disconnected' })
-      .where('store_id', '=', shop.id)
-      .execute()
+    await setRows(shop, 'messaging_connections', { status: 'disconnected' })
     await send()
     expect((await statuses(shop)).map(([, status]) => status)).toEqual(['sending', 'sending'])
     await app.advance(24 * 3_600_000)
@@ -147,28 +136,5 @@ describe('by messaging', () => {
       ['messaging', 'failed', 'disconnected'],
     ])
     expect(await cycle(shop)).toMatchObject({ used: 0, reserved: 0 })
-  })
-
-  test('an answer that was lost: sent again under its key, one message, one unit', async () => {
-    const shop = await delivered({ name: 'Ana', phone: '+5511988887706' })
-    const provider = (mode: string) =>
-      app.fetch(
-        new Request(`http://localhost/sandbox/api/messaging/${shop.id}/provider`, {
-          method: 'POST',
-          body: JSON.stringify({ mode }),
-        }),
-        { ip: '127.0.0.1' },
-      )
-    await provider('timeout')
-    await send()
-    expect((await shop.dispatches()).map((row) => row.status)).toEqual(['sending', 'sending'])
-    await provider('up')
-    // No status comes before the claim is dead.
-    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
-    await app.advance(11 * 60_000)
-    await app.drainJobs()
-    expect(await outbox(shop)).toMatchObject([{ calls: 2 }])
-    expect((await shop.dispatches()).map((row) => row.status)).toEqual(['sent', 'sent'])
-    expect(await cycle(shop)).toMatchObject({ used: 1, reserved: 0 })
   })
 })

@@ -7,6 +7,7 @@ import deleteSubscription from '#operations/stock/subscriptions/api/delete-subsc
 import { phoneKey } from '#runtime/values/phone'
 import { testApp } from '#test/support/app'
 import { post } from '#test/support/numbers'
+import { rowsOf } from '#test/support/rows'
 import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'
 
 const app = await testApp({ storefrontAcceptedIp: 1000 })
@@ -47,16 +48,8 @@ async function tell(shop: StockShop, messageId: string, status: 'delivered' | 'f
 }
 
 async function counted(shop: StockShop) {
-  const ledger = await app.database.root
-    .selectFrom('message_ledger')
-    .select(['channel', 'status'])
-    .where('store_id', '=', shop.id)
-    .execute()
-  const touches = await app.database.root
-    .selectFrom('attribution_touches')
-    .select(['channel', 'voided_at'])
-    .where('store_id', '=', shop.id)
-    .execute()
+  const ledger = await rowsOf(shop, 'message_ledger', ['channel', 'status'])
+  const touches = await rowsOf(shop, 'attribution_touches', ['channel', 'voided_at'])
   return {
     ledger: ledger.map((each) => `${each.channel} ${each.status}`),
     touches: touches.map((each) => `${each.channel}${each.voided_at ? ' void' : ''}`),

@@ -10,6 +10,7 @@ import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { post } from '#test/support/numbers'
+import { deleteRows, rowsOf, setRows } from '#test/support/rows'
 import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'
 import { visit } from '#test/support/storefront'
 
@@ -166,11 +167,7 @@ describe('a wave', () => {
       buttons: [{ type: 'url', text: 'Ver', url: 'https://shop.example/products/{{1}}', phone: null }],
     })
     await official.save({ officialapiTemplateId: template })
-    await app.database.root
-      .updateTable('usage_cycles')
-      .set({ message_limit: 2 })
-      .where('store_id', '=', official.id)
-      .execute()
+    await setRows(official, 'usage_cycles', { message_limit: 2 })
     await later(hour)
     expect((await statuses(official)).filter((status) => status === 'waiting')).toHaveLength(1)
     expect(await official.usage()).toEqual({ used: 2, reserved: 0 })
@@ -207,11 +204,7 @@ describe('a wave', () => {
     // The shopper may ask again.
     await shop.restock(0)
     expect((await shop.ask({ email: mailOf(2) })).status).toBe(201)
-    await app.database.root
-      .deleteFrom('sandbox_objects')
-      .where('store_id', '=', shop.id)
-      .where('id', '=', '2000')
-      .execute()
+    await deleteRows(shop, 'sandbox_objects', { id: '2000' })
     await later(hour + 15 * 60_000)
     const gone = (await shop.all()).slice(-3)
     expect(gone.map((row) => [row.status, row.reason])).toEqual(Array(3).fill(['cancelled', 'product-gone']))
@@ -340,45 +333,6 @@ describe('what leaves', () => {
     expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'provider-error' })
     expect((await shop.left()).map((each) => each.calls)).toEqual([1])
   })
-
-  test('an answer that was lost: the same key again, and one message', async () => {
-    const shop = await stockShop(app)
-    await shop.ask({ phone: phoneOf(7) })
-    await mode(shop, 'timeout')
-    await shop.restock(9)
-    // The network's own word of it may come first.
-    expect(['sending', 'sent']).toContain((await statuses(shop))[0])
-    await mode(shop, 'up')
-    await later(130_000)
-    expect(await statuses(shop)).toEqual(['sent'])
-    expect(await shop.left()).toHaveLength(1)
-    expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
-  })
-})
-
-describe('a provider that knows no keys', () => {
-  test('is never asked twice: without a word of it for ten minutes, an alert failed and counts', async () => {
-    const { sandbox } = app.services.adapters.messaging
-    Object.assign(sandbox!.capabilities, { idempotentSend: false })
-    try {
-      const shop = await stockShop(app)
-      await shop.ask({ phone: phoneOf(8) })
-      await mode(shop, 'timeout')
-      // The network keeps silent about it, too.
-      await post(app, `/sandbox/api/ecommerce/${shop.id}/variants/3001/stock`, { stock: 9 })
-      await app.drainJobs()
-      await app.database.root.deleteFrom('sandbox_messages').where('store_id', '=', shop.id).execute()
-      await mode(shop, 'up')
-      await later(130_000)
-      expect((await shop.all())[0].status).toBe('sending')
-      await later(10 * 60_000)
-      expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'unknown-outcome' })
-      expect(await shop.left()).toEqual([])
-      expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
-    } finally {
-      Object.assign(sandbox!.capabilities, { idempotentSend: true })
-    }
-  })
 })
 
 describe('the reconciliation', () => {
@@ -390,11 +344,7 @@ describe('the reconciliation', () => {
       .set({ created_at: new Date(app.clock.ms() - 365 * day) })
       .where('id', '=', (await shop.all())[0].id)
       .execute()
-    await app.database.root
-      .deleteFrom('sandbox_objects')
-      .where('store_id', '=', shop.id)
-      .where('kind', '=', 'webhook')
-      .execute()
+    await deleteRows(shop, 'sandbox_objects', { kind: 'webhook' })
     await shop.restock(9)
     expect(await statuses(shop)).toEqual(['waiting', 'waiting', 'waiting'])
     await later(15 * 60_000 + 1000)
@@ -403,12 +353,7 @@ describe('the reconciliation', () => {
       ['sent', null],
       ['sent', null],
     ])
-    const hooks = await app.database.root
-      .selectFrom('sandbox_objects')
-      .select('data')
-      .where('store_id', '=', shop.id)
-      .where('kind', '=', 'webhook')
-      .execute()
+    const hooks = await rowsOf(shop, 'sandbox_objects', ['data'], { kind: 'webhook' })
     expect(hooks.map((each) => (each.data as { topic: string }).topic)).toContain('stock.updated')
   })
 
@@ -422,33 +367,5 @@ describe('the reconciliation', () => {
     await post(app, `/sandbox/api/ecommerce/${shop.id}/outage`, { mode: 'up' })
     await later(15 * 60_000)
     expect(await statuses(shop)).toEqual(['sent', 'sent'])
-  })
-
-  test('a claim whose worker died is taken up again under its keys', async () => {
-    const shop = await stockShop(app)
-    await askers(shop, 4)
-    await shop.restock(9)
-    await later(10_000)
-    const now = app.clock.now()
-    // As if the worker had died after it handed them over, before it wrote that down; its job is gone as well.
-    await app.database.root
-      .updateTable('stock_subscriptions')
-      .set({
-        status: 'sending',
-        sent_at: null,
-        delivered_at: null,
-        provider_message_id: null,
-        claim_id: (await shop.context()).newId(),
-        claimed_at: now,
-        called_at: now,
-      })
-      .where('store_id', '=', shop.id)
-      .execute()
-    await later(16 * 60_000)
-    expect(await statuses(shop)).toEqual(Array(4).fill('sent'))
-    const left = await shop.left()
-    expect(left).toHaveLength(4)
-    expect(left.map((each) => each.calls)).toEqual([2, 2, 2, 2])
-    expect(await shop.usage()).toEqual({ used: 2, reserved: 0 })
   })
 })

@@ -6,6 +6,7 @@ import { snapshots } from '#operations/storefront/door'
 import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
+import { deleteRows } from '#test/support/rows'
 import { store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
@@ -130,12 +131,7 @@ describe('the mirror of the catalog', () => {
         .where('kind', '=', 'product')
         .where('id', '=', '1002')
     const saved = await row().executeTakeFirstOrThrow()
-    await app.database.root
-      .deleteFrom('sandbox_objects')
-      .where('store_id', '=', shop.id)
-      .where('kind', '=', 'product')
-      .where('id', '=', '1002')
-      .execute()
+    await deleteRows(shop, 'sandbox_objects', { kind: 'product', id: '1002' })
     await sixHours()
     const gone = (await find(shop, '1002')).get('1002')
     expect(gone).toMatchObject({ name: 'Avental', exists: false })
@@ -288,12 +284,7 @@ describe('products and categories that somebody names', () => {
     const shop = await connectedStore(app)
     await app.advance(1000)
     await putProduct(shop.platform, { ...twoProducts[0]!, name: 'Caneca azul', isPublished: false })
-    await app.database.root
-      .deleteFrom('sandbox_objects')
-      .where('store_id', '=', shop.id)
-      .where('kind', '=', 'product')
-      .where('id', '=', '1002')
-      .execute()
+    await deleteRows(shop, 'sandbox_objects', { kind: 'product', id: '1002' })
     const found = await snapshots.readLive(await shop.context(), ['1001', '1002', '1099'])
     expect(snapshots.statusOf(found.get('1001'))).toBe('unpublished')
     expect(snapshots.statusOf(found.get('1002'))).toBe('missing')

@@ -3,6 +3,7 @@ import type { Counted, StorefrontEvent } from '#operations/storefront/door'
 import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
+import { setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 import { sendEvents, someVisitor, visit } from '#test/support/storefront'
 
@@ -225,12 +226,7 @@ describe('POST /storefront/:publicId/events', () => {
     const other = await store(app, { plan: 'starter' })
     await sendEvents(other, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
     expect(await kept(other)).toEqual([])
-    await app.database.root
-      .updateTable('product_snapshots')
-      .set({ exists: false })
-      .where('store_id', '=', shop.id)
-      .where('product_id', '=', '1001')
-      .execute()
+    await setRows(shop, 'product_snapshots', { exists: false }, { product_id: '1001' })
     await sendEvents(shop, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
     expect(await kept(shop)).toHaveLength(3)
   })

@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
-import { hasChromium, openPage, servedApp } from '#test/support/browser'
-import { serveMedia } from '#test/support/demo-media'
+import { hasChromium, servedApp } from '#test/support/browser'
 import { everythingOn } from '#test/support/every-element'
+import { visitor } from '#test/support/foreign-page'
 import { type ForeignPage, foreignShop } from '#test/support/foreign-shop'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
@@ -25,14 +25,6 @@ async function shopWithBars(): Promise<{ shop: ConnectedShop; loader: string }> 
   const actions = [{ type: 'link', label: 'Ofertas', target: '/ofertas' }]
   await shop.call(saveActions, { body: { isEnabled: true, actions } })
   return { shop, loader: `${url}/storefront/${shop.publicId}/loader.js` }
-}
-
-async function visitor() {
-  const opened = await openPage()
-  // Headless browsers are taken for bots.
-  const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0'
-  await opened.page.setExtraHTTPHeaders({ 'user-agent': agent })
-  return opened
 }
 
 const freeShipping = (page: Page) => page.getByText('Frete grátis acima de R$')
@@ -313,7 +305,6 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()
-    await serveMedia(page)
     const card =
       '<img src="https://cdn.example.com/a.png" width="200" height="200"><h3>Bule</h3><p class="price">R$</p>'
     const site = await foreignShop(() => ({
@@ -360,7 +351,6 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()
-    await serveMedia(page)
     const site = await foreignShop(() => ({
       html: ordinary(loader).replace(
         '<script async',
@@ -381,7 +371,6 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()
-    await serveMedia(page)
     const site = await foreignShop(() => ({
       html: ordinary(loader)
         .replace('<script async', '<script async data-page="product" data-product-id="1001"')

@@ -8,6 +8,7 @@ import { changed, publication } from '#operations/storefront/door'
 import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
 import { testApp, withWiring } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
+import { deleteRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
@@ -119,11 +120,7 @@ describe('the loader', () => {
     const shop = await connectedStore(app)
     await save(shop)
     await app.drainJobs()
-    await app.database.root
-      .deleteFrom('sandbox_objects')
-      .where('store_id', '=', shop.id)
-      .where('kind', '=', 'script')
-      .execute()
+    await deleteRows(shop, 'sandbox_objects', { kind: 'script' })
     expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', scriptId: null })
     await (await shop.context()).transaction(publication.publish)
     await app.drainJobs()
