@@ -1,8 +1,8 @@
 /** A store's rows, looked at and changed past the API. */
-import type { Row, TenantTables } from '#db/tables'
+import type { Row, Tables } from '#db/tables'
 import type { Shop } from './store.ts'
 
-type Table = keyof TenantTables & string
+type Table = keyof Tables & string
 type Values = Record<string, unknown>
 type Of = Pick<Shop, 'id' | 'app'>
 

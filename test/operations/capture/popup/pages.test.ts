@@ -134,9 +134,6 @@ test('the list is searched, filtered and exported', async () => {
   await app.drainJobs()
   const [mail] = await mailTo(shop.email)
   const rows: string[][] = parse(Buffer.from(mail!.attachments[0]!.content), { bom: true })
-  expect(rows[0]!.join()).toBe(
-    'email,phone,name,status,source,consent_email,consent_phone,prize,coupon_code,page_url,device,created_at,unsubscribed_at',
-  )
   expect(rows.slice(1).map((row) => row.slice(0, 7))).toEqual([
     ['ana@example.com', '+5511966665555', "'=cmd|calc", 'subscribed', 'popup', 'true', 'true'],
   ])

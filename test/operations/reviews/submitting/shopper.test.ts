@@ -131,31 +131,20 @@ describe('through the link of a request', () => {
     expect((await visit(shop, `/reviews/form?token=${token}`)).status).toBe(404)
   })
 
-  test('a person gets a form that works without scripts', async () => {
+  test('a person sends its form without scripts', async () => {
     const shop = await openShop()
     const token = await asked(shop, { name: 'Dia "D" Lima', email: 'dia1@example.com' })
-    const json = await visit(shop, `/reviews/form?token=${token}`)
-    expect(json.body).toMatchObject({
+    const form = await visit(shop, `/reviews/form?token=${token}`)
+    expect(form.body).toMatchObject({
       name: 'Dia "D" Lima',
       items: [{ productId: '1001', isReviewed: false }],
     })
-    const page = await visit(shop, `/reviews/form?token=${token}`, { headers: html })
-    expect(page.text).toContain('Dia &#34;D&#34; Lima')
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    const fields = new URLSearchParams({
-      token,
-      productId: '1001',
-      rating: '4',
-      title: '',
-      text: 'Boa',
-      name: 'Dia',
-      website: '',
-    })
+    const fields = { token, productId: '1001', rating: '4', title: '', text: 'Boa', name: 'Dia', website: '' }
     const sent = await app.fetch(
       new Request(`http://localhost/storefront/${shop.publicId}/reviews`, {
         method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
-        body: fields.toString(),
+        headers: html,
+        body: new URLSearchParams(fields),
       }),
       { ip: '10.0.0.1' },
     )

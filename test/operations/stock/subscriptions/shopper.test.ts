@@ -153,10 +153,7 @@ describe('who waits', () => {
     await app.drainJobs()
     const mails = await listSandboxMail(app.database.root as never, { to: shop.email })
     const csv = Buffer.from(mails[0]!.attachments[0]!.content)
-    const [header, ...rows] = parse(csv, { bom: true }) as string[][]
-    expect(header!.join()).toBe(
-      'id,product_id,variant_id,product,variant,sku,channel,email,phone,name,status,created_at,sent_at,converted_at',
-    )
+    const [, ...rows] = parse(csv, { bom: true }) as string[][]
     expect(rows.map((row) => row[0])).not.toContain(three)
     expect(rows).toHaveLength(3)
     expect(rows.find((row) => row[0] === one)![9]).toBe(`'${formula}`)
