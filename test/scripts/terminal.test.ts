@@ -38,7 +38,7 @@ afterEach(() => {
 })
 
 /** npm scripts whose help is another program's: vitest's, biome's, and `start`'s for `dev`. */
-const others = ['test', 'format']
+const others = ['test', 'test:full', 'format']
 const programs: Record<string, Program> = {
   start: startProgram,
   dev: devProgram,
