@@ -215,7 +215,7 @@ describe('the page for a person', () => {
       refundMethod: 'original-payment',
       acceptedConditions: 'true',
     }
-    const sendWith = (...parts: BlobPart[]) => {
+    const sendWith = (...parts: (string | Uint8Array<ArrayBuffer>)[]) => {
       const form = new FormData()
       for (const [name, value] of Object.entries(fields)) form.append(name, value)
       form.append('photos', new Blob(parts, { type: 'image/png' }), 'foto.png')
