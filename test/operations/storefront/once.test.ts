@@ -351,20 +351,31 @@ test('what was refused may be mended and sent again under its key', async () => 
   expect(await effects()).toBe(1)
 })
 
-test('two variants of a product in one order are asked about once', async () => {
+test.each([
+  [
+    'two orders of it',
+    [['2001'], ['2001']],
+    [
+      ['sent', null],
+      ['skipped', 'recent-request'],
+    ],
+  ],
+  ['two variants of it in one order', [['2001', '2002']], [['sent', null]]],
+])('a person is asked once about a product: %s', async (_name, orders, asked) => {
   await app.setClock('2026-05-01T12:00:00.000Z')
   const shop = await reviewShop(app)
   await shop.settings({ request: { delayDays: 1 } })
   const customer = { name: 'Ana', email: `${crypto.randomUUID()}@example.com`, phone: null }
-  const items = ['2001', '2002'].map((variantId) => ({ variantId, quantity: 1 }))
-  const order = await shop.place({ customer, items })
-  await shop.deliver(await shop.change(order, { fulfillmentStatus: 'delivered' }))
+  for (const variantIds of orders) {
+    const items = variantIds.map((variantId) => ({ variantId, quantity: 1 }))
+    const order = await shop.place({ customer, items })
+    await shop.deliver(await shop.change(order, { fulfillmentStatus: 'delivered' }))
+  }
   await app.drainJobs()
   await app.advance(3 * 24 * 3_600_000)
   await app.drainJobs()
-  const rows = await shop.dispatches()
-  expect(new Set(rows.map((row) => row.product_id)).size).toBe(rows.length)
   expect(await shop.mails(customer.email)).toHaveLength(1)
+  expect((await shop.dispatches()).map(({ status, reason }) => [status, reason])).toEqual(asked)
 })
 
 test('two carts of one phone at once: one message, and one coupon at the platform', async () => {

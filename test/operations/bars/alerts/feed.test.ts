@@ -47,6 +47,8 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     await turnOn(shop, 'recent-purchases')
     await turnOn(shop, 'recent-reviews')
     expect(await feed(shop, '1001')).toEqual([])
+    const starter = await connectedStore(app, { plan: 'starter' })
+    expect((await visit(starter, '/fomo-feed')).status).toBe(404)
   })
 
   test('tells of purchases, newest first, one an order, without surnames', async () => {

@@ -328,6 +328,13 @@ describe('who leaves', () => {
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
   })
+  test('here without having been pushed is no request', async () => {
+    const shop = await pushedShop()
+    await add(shop, [{ email: 'quiet@example.com' }])
+    await leave(shop, 'quiet')
+    expect(await rowOf(shop, 'quiet')).toMatchObject({ status: 'unsubscribed', push_due: false })
+  })
+
   test('there leaves here by the next pull, and only once', async () => {
     const shop = await pushedShop('ana', 'bia')
     await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())

@@ -190,6 +190,7 @@ test('metrics: days of the store, every one of them, against those before', asyn
   const whole = (await read({})).body
   expect([whole.startDate, whole.endDate, whole.series.length]).toEqual(['2026-10-22', '2026-11-20', 30])
   expect(whole.previous.conversionRate).toBeNull()
+  expect((await read({ startDate: '2025-11-20', endDate: '2026-11-20' })).status).toBe(400)
   // An order with a code of their own is attributed to the popup.
   const [subscriber] = await subscribersOf(shop)
   await shop.sell({

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ana, exchangeShop, someIp } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
+import { setRows } from '#test/support/rows'
 import { visit } from '#test/support/storefront'
 
 const app = await testApp({
@@ -52,13 +53,13 @@ describe('the settings that everybody may read', () => {
     expect((await visit(shop, '/exchanges')).body).toEqual(body)
   })
 
-  test('are, like all the rest, nowhere while exchanges are off', async () => {
+  test('are, like all the rest, nowhere while exchanges are off, or not in the plan', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
     const { body } = await shop.ask(order, { sessionToken })
     await shop.settings({ isEnabled: false })
-    const statuses = [
+    const statuses = async () => [
       (await visit(shop, '/exchanges')).status,
       (await visit(shop, '/exchanges', { headers: { accept: 'text/html' } })).status,
       (await visit(shop, '/exchanges/settings')).status,
@@ -69,7 +70,10 @@ describe('the settings that everybody may read', () => {
       (await shop.follow(body.statusUrl, '/shipped', { trackingCode: 'BR1' })).status,
       (await shop.follow(body.statusUrl, '/cancel', {})).status,
     ]
-    expect(statuses).toEqual(Array(9).fill(404))
+    expect(await statuses()).toEqual(Array(9).fill(404))
+    await shop.settings({ isEnabled: true })
+    await setRows(shop, 'subscriptions', { plan_id: 'starter' })
+    expect(await statuses()).toEqual(Array(9).fill(404))
   })
 })
 

@@ -341,6 +341,7 @@ describe('what shoppers saw and clicked', () => {
         ...{ impressions: 0, clicks: 0, clickRate: null },
       },
     ])
+    expect((await stats(shop, { startDate: '2025-11-20', endDate: '2026-11-20' })).status).toBe(400)
     expect(body.series).toHaveLength(30)
     expect(body.series[0]).toEqual({ date: '2026-10-22', impressions: 0, clicks: 0 })
     expect(body.series[29]).toEqual({ date: '2026-11-20', impressions: 3, clicks: 1 })

@@ -145,6 +145,9 @@ describe('analytics', () => {
     expect(later.products).toMatchObject([{ productId: '1001', adds: 0, currentlyWished: 2 }])
     const empty = await wishShop()
     expect((await analytics(empty)).series).toHaveLength(30)
+    const query = { startDate: '2025-11-20', endDate: '2026-11-20' }
+    expect((await shop.call(getAnalytics, { query })).status).toBe(400)
+    expect((await shop.call(exportWishlist, { query })).status).toBe(400)
   })
 
   test('a purchase: of the contact, of the product, after the add, within 30 days, once an order and product', async () => {

@@ -4,7 +4,7 @@ import cancelDispatches from '#operations/reviews/requests/api/cancel-dispatches
 import listDispatches from '#operations/reviews/requests/api/list-dispatches'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { newId } from '#runtime/values/ids'
-import { reviewShop } from '#test/operations/reviews/shop'
+import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
 import { deleteRows, rowsOf } from '#test/support/rows'
@@ -34,6 +34,11 @@ async function delivered(input: Record<string, unknown> = {}, settings: Record<s
   const change = await shop.resell(order, { fulfillmentStatus: 'delivered' })
   return { shop, order: change, customer }
 }
+
+const cancelOrders = async (shop: ReviewShop) =>
+  (await shop.context()).db.updateTable('orders').set({ status: 'cancelled' }).execute()
+const deleteProducts = async (shop: ReviewShop) =>
+  (await shop.context()).db.updateTable('product_snapshots').set({ exists: false }).execute()
 
 const send = async (at: string): Promise<void> => {
   await app.setClock(at)
@@ -224,6 +229,21 @@ describe('sending', () => {
     expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
       ['failed', 'provider-error'],
       ['failed', 'provider-error'],
+    ])
+  })
+
+  test.each([
+    ['order-cancelled', cancelOrders],
+    ['product-gone', deleteProducts],
+  ] as const)('what changed between two tries is judged again: %s', async (reason, change) => {
+    const { shop } = await delivered({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
+    await send('2026-03-17T13:01:00.000Z')
+    await change(shop)
+    await app.advance(120_000)
+    await app.drainJobs()
+    expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
+      ['skipped', reason],
+      ['skipped', reason],
     ])
   })
 

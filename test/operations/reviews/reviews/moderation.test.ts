@@ -216,6 +216,8 @@ describe('the figures', () => {
       scheduled: 1,
       allTime: { approved: 4, averageRating: 3.75 },
     })
+    const year = { startDate: '2025-04-10', endDate: '2026-04-10' }
+    expect((await shop.call(getMetrics, { query: year })).status).toBe(400)
     const none = await shop.call(getMetrics, { query: { ...query, productId: '1002' } })
     expect(none.body).toMatchObject({
       requested: 0,

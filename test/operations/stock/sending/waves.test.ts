@@ -277,11 +277,8 @@ describe('what leaves', () => {
     expect(message.text).toMatch(/^Oi! Luminária <b>Lua<\/b> Branca R\$ 149,90 : https/)
     expect(message.text).toMatch(link)
     await later(3000)
-    expect(await shop.one(other.id)).toMatchObject({
-      status: 'sent',
-      deliveredAt: expect.any(String),
-      reason: null,
-    })
+    const delivered = { status: 'sent', deliveredAt: expect.any(String), reason: null }
+    expect(await shop.one(other.id)).toMatchObject(delivered)
     expect(row).toMatchObject({ status: 'sent', deliveredAt: null })
   })
 
@@ -302,12 +299,7 @@ describe('what leaves', () => {
     ])
     expect(rows[2].sentAt).not.toBeNull()
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
-    const touches = await app.database.root
-      .selectFrom('attribution_touches')
-      .select(['source_id', 'product_id', 'voided_at', 'channel', 'email'])
-      .where('store_id', '=', shop.id)
-      .orderBy('id')
-      .execute()
+    const touches = await rowsOf(shop, 'attribution_touches', ['source_id', 'product_id', 'voided_at'])
     expect(touches.map((each) => [each.source_id, each.product_id, each.voided_at !== null])).toEqual(
       expect.arrayContaining([
         [rows[2].id, '2000', true],
@@ -333,17 +325,53 @@ describe('what leaves', () => {
     expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'provider-error' })
     expect((await shop.left()).map((each) => each.calls)).toEqual([1])
   })
+
+  test('an answer that was lost: the same key again, and one message', async () => {
+    const shop = await stockShop(app)
+    await shop.ask({ phone: phoneOf(7) })
+    await mode(shop, 'timeout')
+    await shop.restock(9)
+    // The network's own word of it may come first.
+    expect(['sending', 'sent']).toContain((await statuses(shop))[0])
+    await mode(shop, 'up')
+    await later(130_000)
+    expect(await statuses(shop)).toEqual(['sent'])
+    expect(await shop.left()).toHaveLength(1)
+    expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+  })
+})
+
+describe('a provider that knows no keys', () => {
+  test('is never asked twice: without a word of it for ten minutes, an alert failed and counts', async () => {
+    const { sandbox } = app.services.adapters.messaging
+    Object.assign(sandbox!.capabilities, { idempotentSend: false })
+    try {
+      const shop = await stockShop(app)
+      await shop.ask({ phone: phoneOf(8) })
+      await mode(shop, 'timeout')
+      // The network keeps silent about it, too.
+      await post(app, `/sandbox/api/ecommerce/${shop.id}/variants/3001/stock`, { stock: 9 })
+      await app.drainJobs()
+      await deleteRows(shop, 'sandbox_messages')
+      await mode(shop, 'up')
+      await later(130_000)
+      expect((await shop.all())[0].status).toBe('sending')
+      await later(10 * 60_000)
+      expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'unknown-outcome' })
+      expect(await shop.left()).toEqual([])
+      expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+    } finally {
+      Object.assign(sandbox!.capabilities, { idempotentSend: true })
+    }
+  })
 })
 
 describe('the reconciliation', () => {
   test('finds stock without a webhook, puts a lost webhook back, and lets the oldest go', async () => {
     const shop = await stockShop(app)
     await askers(shop, 3)
-    await app.database.root
-      .updateTable('stock_subscriptions')
-      .set({ created_at: new Date(app.clock.ms() - 365 * day) })
-      .where('id', '=', (await shop.all())[0].id)
-      .execute()
+    const [{ id }] = (await shop.all()) as [{ id: string }]
+    await setRows(shop, 'stock_subscriptions', { created_at: new Date(app.clock.ms() - 365 * day) }, { id })
     await deleteRows(shop, 'sandbox_objects', { kind: 'webhook' })
     await shop.restock(9)
     expect(await statuses(shop)).toEqual(['waiting', 'waiting', 'waiting'])
