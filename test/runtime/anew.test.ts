@@ -176,7 +176,7 @@ describe('a write that is ended at its commit', () => {
     return store(other)
   }
 
-  test.each([change, remove])('says nothing of what does not hold', async (op) => {
+  test.runIf(isFullSuite).each([change, remove])('says nothing of what does not hold', async (op) => {
     const shop = await opened()
     runs = 0
     acts = [

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -74,7 +75,7 @@ test('64 wait, were told, failed or left; six ordered', async () => {
   expect(sum(converted)).toBe(cents(metrics.revenue))
 })
 
-test('alerts and counter are on, and nobody is told by themselves', async () => {
+test.runIf(isFullSuite)('alerts and counter are on, and nobody is told by themselves', async () => {
   expect(await read('/stock-notifications/settings')).toMatchObject({
     isEnabled: true,
     webhookRegistered: true,

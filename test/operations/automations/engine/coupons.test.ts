@@ -9,6 +9,7 @@ import {
   never,
   statesOf as states,
 } from '#test/support/automations'
+import { isFullSuite } from '#test/support/suite'
 
 let app: TestApp
 beforeAll(async () => {
@@ -36,7 +37,7 @@ const flow = (text: string, { before = 1, validDays = 30, after = 1 } = {}) => (
   ],
 })
 
-test.each([
+test.runIf(isFullSuite).each([
   [1, 'coupon-ended'],
   [2, 'sent'],
 ])('held in quiet hours over an end of the coupon, valid for %s days: %s', async (validDays, is) => {
@@ -76,7 +77,7 @@ test('cashback is told as its amount though a coupon of percent came after it', 
   expect(await texts(shop, id)).toEqual(['R$ 7,00; R$ 7,00', 'R$ 7,00; 10%'])
 })
 
-test('cashback that ended is not told; a coupon that came after it is', async () => {
+test.runIf(isFullSuite)('cashback that ended is not told; a coupon that came after it is', async () => {
   await app.setClock(noon)
   const given = { ...cashback, settings: { validDays: 1 } }
   // Of a number each: two of one store whose coupons are not made at one moment leave one after the other, at a pace

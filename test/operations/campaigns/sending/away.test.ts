@@ -68,7 +68,7 @@ test('a campaign that should have begun days ago is not sent', async () => {
   expect((await shop.outbox()).size).toBe(0)
 })
 
-test.each([
+test.runIf(isFullSuite).each([
   ['10:00 the next morning', 16.5, 'sent'],
   ['12:00', 18.5, 'paused'],
 ])('a window that is shut is no standstill: back at %s', async (_, hours, status) => {

@@ -175,7 +175,7 @@ describe('pushing each new subscriber', () => {
     })
   })
 
-  test('a provider that stays down: told once, and nobody is lost', async () => {
+  test.runIf(isFullSuite)('a provider that stays down: told once, and nobody is lost', async () => {
     const shop = await popupShop(app)
     await connect(shop)
     await shop.save({ isMailproviderEnabled: true })

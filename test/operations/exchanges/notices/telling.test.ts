@@ -19,6 +19,7 @@ import { testApp } from '#test/support/app'
 import { connectOfficial, withInbox } from '#test/support/inbox'
 import { refused } from '#test/support/refused'
 import { rowsOf, setRows } from '#test/support/rows'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -275,7 +276,7 @@ describe('by message', () => {
     expect(await noticesLeft(shop)).toBe(0)
   })
 
-  test('a provider that is down is tried again, and given up in the end', async () => {
+  test.runIf(isFullSuite)('a provider that is down is tried again, and given up in the end', async () => {
     const shop = await exchangeShop(app, byMessage({ approved: { text: 'Oi' } }))
     await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400020005' })
     await sandbox.setMode(shop.id, 'down')

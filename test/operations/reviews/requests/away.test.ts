@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
+import { isFullSuite } from '#test/support/suite'
 import { reviewShop } from '../shop.ts'
 
 const app = await testApp()
@@ -29,27 +30,30 @@ async function askingShop() {
   return { shop, sell, left, at }
 }
 
-test('back at night: they leave the next morning, and not for what was returned', async () => {
-  const { shop, sell, left, at } = await askingShop()
-  await sell('+5511988887777')
-  const returned = await sell('+5511977776666')
-  // Due at 10:00 in São Paulo; nobody hears of it.
-  await app.setClock('2026-03-11T12:00:00.000Z')
-  await shop.change(returned, { status: 'cancelled' })
-  await at('2026-03-12T06:00:00.000Z')
-  expect(await left()).toEqual([])
-  expect((await shop.dispatches()).map((row) => [row.status, row.reason, row.scheduled_at])).toEqual([
-    ['scheduled', null, new Date('2026-03-12T13:00:00.000Z')],
-    ['skipped', 'order-cancelled', expect.any(Date)],
-  ])
-  await at('2026-03-12T13:00:00.000Z')
-  expect(await left()).toEqual(['+5511988887777'])
-  // Its reminder, the same.
-  await at('2026-03-14T02:00:00.000Z')
-  expect(await left()).toHaveLength(1)
-  await at('2026-03-14T13:00:00.000Z')
-  expect(await left()).toHaveLength(2)
-})
+test.runIf(isFullSuite)(
+  'back at night: they leave the next morning, and not for what was returned',
+  async () => {
+    const { shop, sell, left, at } = await askingShop()
+    await sell('+5511988887777')
+    const returned = await sell('+5511977776666')
+    // Due at 10:00 in São Paulo; nobody hears of it.
+    await app.setClock('2026-03-11T12:00:00.000Z')
+    await shop.change(returned, { status: 'cancelled' })
+    await at('2026-03-12T06:00:00.000Z')
+    expect(await left()).toEqual([])
+    expect((await shop.dispatches()).map((row) => [row.status, row.reason, row.scheduled_at])).toEqual([
+      ['scheduled', null, new Date('2026-03-12T13:00:00.000Z')],
+      ['skipped', 'order-cancelled', expect.any(Date)],
+    ])
+    await at('2026-03-12T13:00:00.000Z')
+    expect(await left()).toEqual(['+5511988887777'])
+    // Its reminder, the same.
+    await at('2026-03-14T02:00:00.000Z')
+    expect(await left()).toHaveLength(1)
+    await at('2026-03-14T13:00:00.000Z')
+    expect(await left()).toHaveLength(2)
+  },
+)
 
 test('back within three hours, or by day, they leave at once', async () => {
   const { sell, left, at } = await askingShop()

@@ -147,7 +147,7 @@ for (const kind of kinds) {
     },
   )
 
-  test(`${of}two workers at once do each page once`, async () => {
+  test.runIf(isFullSuite)(`${of}two workers at once do each page once`, async () => {
     const shop = await reviewShop(app)
     const id = await kind.ask(shop, 2 * page)
     const ctx = await shop.context()

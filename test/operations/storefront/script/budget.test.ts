@@ -8,6 +8,7 @@ import { serveMedia } from '#test/support/demo-media'
 import { demoShop } from '#test/support/demo-shop'
 import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
+import { isFullSuite } from '#test/support/suite'
 
 const { app, url } = await servedApp()
 const kib = (bytes: { length: number }): number => bytes.length / 1024
@@ -38,28 +39,35 @@ test('what draws elements has at most 12 KiB compressed, a module at most 6', as
   expect(large).toEqual([])
 })
 
-test('script, modules and data are compressed, each asked for again by its name costs nothing', async () => {
-  const shop = await connectedStore(app)
-  await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
-  const { release } = modulesOf(app.services.wired)
-  const base = `/storefront/${shop.publicId}`
-  for (const path of [`${base}/loader.js`, `${base}/widgets?page=home`, `/elements/${release}/elements.js`]) {
-    const plain = await app.fetch(new Request(`http://localhost${path}`))
-    const text = await plain.text()
-    expect([path, plain.status, plain.headers.get('content-encoding')]).toEqual([path, 200, null])
-    const unpacked = { br: brotliDecompressSync, gzip: gunzipSync }
-    for (const [encoding, unpack] of Object.entries(unpacked)) {
-      const headers = { 'accept-encoding': encoding }
-      const packed = await app.fetch(new Request(`http://localhost${path}`, { headers }))
-      expect([path, packed.headers.get('content-encoding')]).toEqual([path, encoding])
-      expect(packed.headers.get('vary')).toContain('accept-encoding')
-      expect(unpack(await packed.arrayBuffer()).toString()).toBe(text)
+test.runIf(isFullSuite)(
+  'script, modules and data are compressed, each asked for again by its name costs nothing',
+  async () => {
+    const shop = await connectedStore(app)
+    await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+    const { release } = modulesOf(app.services.wired)
+    const base = `/storefront/${shop.publicId}`
+    for (const path of [
+      `${base}/loader.js`,
+      `${base}/widgets?page=home`,
+      `/elements/${release}/elements.js`,
+    ]) {
+      const plain = await app.fetch(new Request(`http://localhost${path}`))
+      const text = await plain.text()
+      expect([path, plain.status, plain.headers.get('content-encoding')]).toEqual([path, 200, null])
+      const unpacked = { br: brotliDecompressSync, gzip: gunzipSync }
+      for (const [encoding, unpack] of Object.entries(unpacked)) {
+        const headers = { 'accept-encoding': encoding }
+        const packed = await app.fetch(new Request(`http://localhost${path}`, { headers }))
+        expect([path, packed.headers.get('content-encoding')]).toEqual([path, encoding])
+        expect(packed.headers.get('vary')).toContain('accept-encoding')
+        expect(unpack(await packed.arrayBuffer()).toString()).toBe(text)
+      }
+      const named = { 'if-none-match': plain.headers.get('etag')! }
+      const again = await app.fetch(new Request(`http://localhost${path}`, { headers: named }))
+      expect([path, again.status]).toEqual([path, 304])
     }
-    const named = { 'if-none-match': plain.headers.get('etag')! }
-    const again = await app.fetch(new Request(`http://localhost${path}`, { headers: named }))
-    expect([path, again.status]).toEqual([path, 304])
-  }
-})
+  },
+)
 
 test.skipIf(!hasChromium)(
   'a page asks once for its data, and only for the modules of what it shows',

@@ -14,6 +14,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { post } from '#test/support/numbers'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { sendEvents, visit } from '#test/support/storefront'
+import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp({ storefrontReadsIp: 10_000 })
 const wired = app.services.wired
@@ -171,7 +172,7 @@ test('each widget that there is was asked for', () => {
     expect(texts, text).toContainEqual(expect.stringContaining(text))
 })
 
-test.each(['pt-BR', 'es-MX'])(
+test.runIf(isFullSuite).each(['pt-BR', 'es-MX'])(
   'nothing that is built in is said in English to shoppers of %s',
   async (locale) => {
     const { texts } = await everythingOn(locale).then(saidBy)
