@@ -90,10 +90,11 @@ describe.each(holders.map((holder) => [holder.name, holder] as const))('%s', (_n
     await app.drainJobs()
     for (const full of await holder.full(at)) {
       const body = { ...full, ...own.body }
-      const before = await rowsOf(app, at.shop.id)
       for (const named of namedIn(schema, body)) {
         if (unasked.test(`${id} ${named.field}`)) continue
-        for (const wrong of await unknown[named.kind]!(at, holder)) {
+        const unknowns = await unknown[named.kind]!(at, holder)
+        const before = await rowsOf(app, at.shop.id)
+        for (const wrong of unknowns) {
           const { status, body: answer } = await send(
             operation,
             renamed(body, named, wrong) as never,
