@@ -9,7 +9,7 @@ const declared = environment(
       .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
       .default('sandbox'),
     MESSAGING_APP_SECRET: optionalText,
-    /** What the provider must name before it may call back; null: it may not. */
+    /** Verify token of the provider's callbacks; null refuses all of them. */
     MESSAGING_VERIFY_TOKEN: optionalText,
     SANDBOX_MESSAGES_PER_SECOND: wholeNumber(500, 1),
     /** Requests to the assistant that a store has in a message cycle. */

@@ -30,7 +30,7 @@ async function cloned(): Promise<void> {
     'tsconfig.json',
     'vitest.config.ts',
     'biome.json',
-    'knip.json',
+    '.knip.json',
     '.gitignore',
     'README.md',
     'CHANGELOG.md',

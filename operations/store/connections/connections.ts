@@ -246,7 +246,7 @@ const adapterOf = <Port extends keyof SectionPorts>(ctx: Context, port: Port, pr
   return Object.hasOwn(adapters, provider) ? adapters[provider]! : null
 }
 
-/** Of a row: throws where this server has no such adapter. */
+/** Finds the adapter of a connection row; throws when this server has none. */
 export function requireAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
   const adapter = adapterOf(ctx, port, provider)
   if (!adapter) throw new Error(`No adapter of this server is named ${provider}`)
@@ -267,7 +267,7 @@ type Shop = Awaited<ReturnType<EcommercePort['check']>>
 
 const checked = (port: EcommercePort, store: ProviderStore): Promise<Shop> => refusedAsBad(port.check(store))
 
-/** What a provider says of the credentials that it is given. */
+/** The provider's answer to given credentials. */
 export async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked

@@ -1,4 +1,4 @@
-/** What the plan and the subscription of a store allow, as the gateway asks it. */
+/** The gateway's question: what a store's plan and subscription allow. */
 import type { Entitlement } from '#runtime/gateway/access'
 import { canWriteAt, featureSet, features, planIdAt, planOf, statusAt } from '../plans.ts'
 
