@@ -143,7 +143,7 @@ test('a file stays for as long as something names it, and goes a day later', asy
   await pass(25)
   const names = [...new Set(files.map(({ name }) => name))].sort()
   expect(names.filter((name) => !lasting[name])).toEqual(await gone())
-}, 120_000)
+})
 
 test('every field that may hold a file was filled', () => {
   const fields = registry.operations.flatMap((operation) =>

@@ -10,7 +10,6 @@ import { violationsOf } from '#test/support/demo-shop'
 import { reviewLink, world } from './shopper-pages.ts'
 
 const { app, url } = await servedApp()
-const options = { timeout: 60_000 }
 
 async function phone(): Promise<Page> {
   const { page } = await openPage()
@@ -38,7 +37,7 @@ async function keep(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${process.env.SHOTS}/${name}-whole.png`, fullPage: true })
 }
 
-test.skipIf(!hasChromium)('an exchange is asked for, refused, and asked for again', options, async () => {
+test.skipIf(!hasChromium)('an exchange is asked for, refused, and asked for again', async () => {
   const { shop } = await world(app, 'pt-BR')
   const order = await shop.delivered()
   const page = await phone()
@@ -98,7 +97,7 @@ test.skipIf(!hasChromium)('an exchange is asked for, refused, and asked for agai
   await page.getByRole('heading', { name: 'Troca EX-1001' }).waitFor()
 })
 
-test.skipIf(!hasChromium)('a review is written, refused, and sent again', options, async () => {
+test.skipIf(!hasChromium)('a review is written, refused, and sent again', async () => {
   const at = await world(app, 'es-MX')
   await at.shop.delivered({
     items: [

@@ -83,7 +83,7 @@ test('each route that takes a form of a page is tried', () => {
 })
 
 describe.each(['en-US', 'pt-BR', 'es-MX'])('in %s', (locale) => {
-  test.each(routes)('%s', { timeout: 60_000 }, async (name) => {
+  test.each(routes)('%s', async (name) => {
     const at = await world(app, locale)
     const form = await formOf(at, name)
     const seen = form.controls.filter(isSeen)

@@ -78,4 +78,4 @@ test('it is taken again, and read anew where the file, its neighbours or the rul
   expect(await check()).toEqual(moved)
   writeFileSync(kept, JSON.stringify({ rules: was.rules }))
   expect(await check()).toEqual(moved)
-}, 120_000)
+})

@@ -45,7 +45,7 @@ test('a client made from the document type-checks, and its mistakes do not', asy
     ),
   )
   expect(faults).toBe('')
-}, 60_000)
+})
 
 /** What `/docs/guides/clients` shows. */
 async function guidesClient(): Promise<string> {

@@ -17,7 +17,6 @@ import { cases, nameOf, type SeenPage, send, type World, world } from './shopper
 const limits = { storefrontReadsIp: 10_000, storefrontWritesIp: 10_000, storefrontAcceptedIp: 10_000 }
 const { app, url } = await servedApp(limits)
 const { pages } = await wholeRegistry()
-const timeout = 120_000
 
 type Answered = (path: string, fields?: Record<string, string>) => Promise<unknown>
 const merchant = hand(app)
@@ -256,14 +255,14 @@ describe.skipIf(!hasChromium)('on a phone', () => {
     expect(found.sort()).toEqual(Object.keys(others).sort())
   })
 
-  test.each(Object.keys(cases))('%s', { timeout }, async (name) => {
+  test.each(Object.keys(cases))('%s', async (name) => {
     const seen: SeenPage[] = []
     const at = await world(app, 'pt-BR', (each) => seen.push(each))
     await cases[name]!(at)
     await expectPleasant(seen)
   })
 
-  test.each(Object.keys(others))('%s', { timeout }, async (name) => {
+  test.each(Object.keys(others))('%s', async (name) => {
     const [method, path] = name.split(' ') as [string, string]
     const seen: SeenPage[] = []
     const see: Answered = async (address, fields) => {
@@ -279,7 +278,7 @@ describe.skipIf(!hasChromium)('on a phone', () => {
     await expectPleasant(seen)
   })
 
-  test('what is refused everywhere: a store that is not there', { timeout }, async () => {
+  test('what is refused everywhere: a store that is not there', async () => {
     const response = await send(app, 'nobody', '/exchanges')
     await expectPleasant([await seenPage('/storefront/nobody/exchanges', response)])
   })

@@ -92,7 +92,6 @@ describe('/docs', () => {
 
   test.skipIf(!hasChromium)(
     'in a browser: a key is set, an operation tried, and no other host asked',
-    { timeout: 60_000 },
     async () => {
       const shop = await store(app)
       const { page, asked, faults } = await openPage()
@@ -120,7 +119,6 @@ describe('/docs', () => {
 
   test.skipIf(!hasChromium)(
     'in a browser: a link to any operation is read before the reference is drawn, which takes its place',
-    { timeout: 90_000 },
     async () => {
       const { page, faults } = await openPage()
       const isEarly = page.locator('#early h1')
@@ -165,7 +163,6 @@ describe('/docs', () => {
 
   test.skipIf(!hasChromium)(
     'in a browser: nobody is left out, in light and dark, on a desk and a phone, and while a request is tried',
-    { timeout: 120_000 },
     async () => {
       for (const [width, colorScheme] of [
         [1280, 'light'],
@@ -177,7 +174,7 @@ describe('/docs', () => {
         await page.goto(`${url}/docs#tag/store-and-team/GET/store/information`)
         const operation = page.locator('section', { hasText: 'get_store_information' }).last()
         await operation.getByText('Needs').first().waitFor()
-        await expect.poll(() => violationsOf(page, ['best-practice']), { timeout: 30_000 }).toEqual([])
+        await expect.poll(() => violationsOf(page, ['best-practice'])).toEqual([])
         if (width < 1000) continue
         await operation
           .getByRole('button', { name: /Test Request/ })
@@ -186,12 +183,10 @@ describe('/docs', () => {
         await page.getByRole('button', { name: /^Send/ }).first().waitFor()
         // What lies behind the dialog is Scalar's to hide.
         await expect
-          .poll(
-            async () =>
-              (await violationsOf(page, ['best-practice'])).filter(
-                (each) => !each.startsWith('landmark-no-duplicate-main'),
-              ),
-            { timeout: 30_000 },
+          .poll(async () =>
+            (await violationsOf(page, ['best-practice'])).filter(
+              (each) => !each.startsWith('landmark-no-duplicate-main'),
+            ),
           )
           .toEqual([])
       }

@@ -16,15 +16,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { takeFolder } from '#db/embedded/lock'
 import { hasDatabase } from '#db/embedded/making'
 import { type OpenedDatabase, openEmbedded } from '#db/embedded/open'
 import { SettingsError } from '#db/settings-error'
 import { whenFileEnds } from '#test/support/closing'
 import { shortLived } from '#test/support/processes'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'merchant-folder-'))
 chmodSync(root, 0o755)

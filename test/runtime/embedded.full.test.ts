@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectMs } from '#db/deadlines'
 
 import { takeFolder } from '#db/embedded/lock'
@@ -23,8 +23,6 @@ import { type FolderRole, type OpenedDatabase, openEmbedded } from '#db/embedded
 import { socketPath } from '#db/embedded/socket'
 
 import { shortLived } from '#test/support/processes'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const folders: string[] = []
 const opened: OpenedDatabase[] = []

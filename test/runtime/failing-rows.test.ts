@@ -68,7 +68,7 @@ const told = (of: PromiseSettledResult<unknown[]>): string[] | string =>
     : (of.reason as { code: string }).code
 
 describe('after a statement that failed amid its rows', () => {
-  test('every other has its own, whole, one behind the other and at once', { timeout: 120_000 }, async () => {
+  test('every other has its own, whole, one behind the other and at once', async () => {
     const { database: fresh, url } = await freshDatabase()
     const few = { reads: 1, transactions: 1 }
     const database =

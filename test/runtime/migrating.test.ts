@@ -37,7 +37,6 @@ function busy(database: Database): () => Promise<void> {
 // Behind a pooler with one connection the others would wait for it.
 test.skipIf(!server || process.env.TEST_DATABASE_POOLER !== undefined)(
   'machines that migrate at once take turns, and none leaves a lock behind',
-  { timeout: 120_000 },
   async () => {
     const open = await empty()
     const first = open()

@@ -69,7 +69,6 @@ async function sharedAccount({ app, lost, other }: Awaited<ReturnType<typeof ope
 
 test.runIf(inject('nodes').length > 1)(
   'while a worker is gone what it has is decided on by nobody, and what others have is done',
-  { timeout: 300_000 },
   async () => {
     const all = await opened()
     const { app, database, lost, other, worker } = all

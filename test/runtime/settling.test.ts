@@ -142,7 +142,7 @@ test('of what is recorded late, signs of life are given until then', async () =>
     { beatMs: 1 },
   )
   await worker.start()
-  await expect.poll(async () => (await rowOf(jobId)).state, { timeout: 20_000 }).toBe('completed')
+  await expect.poll(async () => (await rowOf(jobId)).state).toBe('completed')
   await worker.stop()
   expect(runs).toBe(1)
 })

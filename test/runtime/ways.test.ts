@@ -83,7 +83,7 @@ describe.skipIf(!url)('a connection for transactions', () => {
       ),
       runs(30),
     )
-  }, 60_000)
+  })
 
   test('what is cancelled or ended at any moment runs its way or fails, and keeps nobody waiting', async () => {
     const database = openPostgres(url!, { reads: 1, transactions: 2, deadlines: { statementMs: 7000 } })
@@ -126,7 +126,7 @@ describe.skipIf(!url)('a connection for transactions', () => {
     await Promise.all(callers)
     expect([...told].sort()).toEqual(['1h 1h', '7s 7s'])
     expect(database.load()).toMatchObject({ busy: 0, waiting: 0 })
-  }, 60_000)
+  })
 
   test('fails what was sent after a change that failed', async () => {
     const db = pool(1)
@@ -288,5 +288,5 @@ describe.skipIf(!url)('what a connection has prepared', () => {
       pooled.give(client)
     }
     expect(pids.size).toBe(1)
-  }, 60_000)
+  })
 })

@@ -26,7 +26,6 @@ const {
 } = await jobsOfTests()
 
 /** For a busy machine. */
-const soon = { timeout: 20_000 }
 
 test('a job is queued with its cause, or not at all', async () => {
   log.length = 0
@@ -60,9 +59,7 @@ test('what is asked for sooner than it waits for is not held up; later, it stays
   expect(log.filter((line) => line !== 'tick')).toEqual(['once'])
 })
 
-test('what the clock queued for all stores leaves room for what somebody waits for, and goes before none of it', {
-  timeout: 60_000,
-}, async () => {
+test('what the clock queued for all stores leaves room for what somebody waits for, and goes before none of it', async () => {
   log.length = 0
   const letGo = holdBack()
   const { queue } = app.services
@@ -85,10 +82,10 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   expect(await queue.send(crowd[0]!.handle, of('clock 29'))).toBe(first!.id)
   const drained = app.drainJobs()
   // None of them ends yet: of those that have a place it is one, though it was queued last of its queue.
-  await expect.poll(() => begun, soon).toContain('clock 29')
+  await expect.poll(() => begun).toContain('clock 29')
   expect(begun.length).toBeLessThan(keys.length)
   await ctx.queue(keyed.handle, { name: 'awaited', key: 'crowd' })
-  await expect.poll(() => log, soon).toContain('awaited')
+  await expect.poll(() => log).toContain('awaited')
   const kept = await database.query<{ seconds: number }>(
     `select distinct deletion_seconds as seconds from pgboss.job where name = 'test-crowd-b'`,
     [],

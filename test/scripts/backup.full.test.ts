@@ -26,7 +26,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
 import { call, emptyFolder, prepared, shortLived, start, until } from '#test/support/processes'
-import { databaseOf, emptyPlace, newFolder, patient, sumsOf } from './copies.ts'
+import { databaseOf, emptyPlace, newFolder, sumsOf } from './copies.ts'
 
 const root = join(import.meta.dirname, '../..')
 const nodes = inject('nodes')
@@ -67,65 +67,61 @@ function backup(): Promise<string> {
   return made
 }
 
-test.skipIf(isCluster)(
-  'what a server writes to is saved, and restored elsewhere as it was',
-  patient,
-  async () => {
-    const { env, key } = await filled()
-    const server = await start('scripts/start.ts', { ...env, WORKER: 'off' })
-    const written: string[] = []
-    let isOver = false
-    const writing = (async () => {
-      while (!isOver) {
-        const { status, body } = await call(server.url, key, 'POST', '/v1/campaigns/lists', {
-          name: `L${written.length}`,
-        })
-        expect(status).toBe(201)
-        written.push((body as { id: string }).id)
-        // A store has at most 200 lists.
-        await wait(50)
-      }
-    })()
-    const folder = newFolder()
-    await until(async () => written.length > 3)
-    const before = written.length
-    const saved = await run(backupProgram, [folder], { env })
-    const after = written.length
-    isOver = true
-    await writing
-    expect(saved).toMatchObject({ code: 0 })
-    expect(saved.out).toMatch(/^Saved: \d+ tables, \d+ rows, \d+ files in/)
-    expect(statSync(join(folder, 'backup.json')).mode & 0o077).toBe(0)
-    made = Promise.resolve(folder)
-    server.child.kill('SIGKILL')
-    await server.ended
-
-    const place = await emptyPlace()
-    // Its own key comes from the environment of `start`, as the first server's did.
-    const restored = await run(restoreProgram, [folder], { env: place })
-    expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^Restored as of \S+: \d+ tables/) })
-    const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8')) as {
-      tables: { name: string; rows: number; sum: string }[]
+test.skipIf(isCluster)('what a server writes to is saved, and restored elsewhere as it was', async () => {
+  const { env, key } = await filled()
+  const server = await start('scripts/start.ts', { ...env, WORKER: 'off' })
+  const written: string[] = []
+  let isOver = false
+  const writing = (async () => {
+    while (!isOver) {
+      const { status, body } = await call(server.url, key, 'POST', '/v1/campaigns/lists', {
+        name: `L${written.length}`,
+      })
+      expect(status).toBe(201)
+      written.push((body as { id: string }).id)
+      // A store has at most 200 lists.
+      await wait(50)
     }
-    expect(Object.fromEntries(tables.map(({ name, rows, sum }) => [name, `${rows} ${sum}`]))).toEqual(
-      await sumsOf(place),
-    )
+  })()
+  const folder = newFolder()
+  await until(async () => written.length > 3)
+  const before = written.length
+  const saved = await run(backupProgram, [folder], { env })
+  const after = written.length
+  isOver = true
+  await writing
+  expect(saved).toMatchObject({ code: 0 })
+  expect(saved.out).toMatch(/^Saved: \d+ tables, \d+ rows, \d+ files in/)
+  expect(statSync(join(folder, 'backup.json')).mode & 0o077).toBe(0)
+  made = Promise.resolve(folder)
+  server.child.kill('SIGKILL')
+  await server.ended
 
-    const second = await start('scripts/start.ts', { ...place, WORKER: 'off' })
-    const { body } = await call(second.url, key, 'GET', '/v1/campaigns/lists?limit=100')
-    const lists = (body as { data: { id: string }[] }).data.map(({ id }) => id)
-    const there = written.filter((id) => lists.includes(id)).length
-    // Everything up to one instant of the saving, and nothing after it.
-    expect(there).toBeGreaterThanOrEqual(before)
-    expect(there).toBeLessThanOrEqual(after + 1)
-    expect(written.slice(0, there).every((id) => lists.includes(id))).toBe(true)
-    expect((await call(second.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
-    second.child.kill('SIGKILL')
-    await second.ended
-  },
-)
+  const place = await emptyPlace()
+  // Its own key comes from the environment of `start`, as the first server's did.
+  const restored = await run(restoreProgram, [folder], { env: place })
+  expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^Restored as of \S+: \d+ tables/) })
+  const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8')) as {
+    tables: { name: string; rows: number; sum: string }[]
+  }
+  expect(Object.fromEntries(tables.map(({ name, rows, sum }) => [name, `${rows} ${sum}`]))).toEqual(
+    await sumsOf(place),
+  )
 
-test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', patient, async () => {
+  const second = await start('scripts/start.ts', { ...place, WORKER: 'off' })
+  const { body } = await call(second.url, key, 'GET', '/v1/campaigns/lists?limit=100')
+  const lists = (body as { data: { id: string }[] }).data.map(({ id }) => id)
+  const there = written.filter((id) => lists.includes(id)).length
+  // Everything up to one instant of the saving, and nothing after it.
+  expect(there).toBeGreaterThanOrEqual(before)
+  expect(there).toBeLessThanOrEqual(after + 1)
+  expect(written.slice(0, there).every((id) => lists.includes(id))).toBe(true)
+  expect((await call(second.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
+  second.child.kill('SIGKILL')
+  await second.ended
+})
+
+test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', async () => {
   const folder = await backup()
   const place = await emptyPlace()
   const damaged = async (harm: (path: string) => void): Promise<string> => {
@@ -187,7 +183,6 @@ function restoring(
 
 test.skipIf(isCluster)(
   'killed at any moment it leaves no store, and goes in when it is run again',
-  patient,
   async () => {
     const folder = await backup()
     const place = await emptyPlace()
@@ -209,97 +204,87 @@ test.skipIf(isCluster)(
   },
 )
 
-test(
-  'files and the secret key come along; a server that runs is told of where it would be left behind',
-  patient,
-  async () => {
-    const dataDir = await emptyFolder()
-    const secret = 'f'.repeat(64)
-    writeFileSync(join(dataDir, 'secret-key'), secret)
-    cpSync(join(root, 'LICENSE'), join(dataDir, 'files/a/b.txt'), { recursive: true })
-    cpSync(join(root, 'LICENSE'), join(dataDir, 'files/.tmp/unfinished'), { recursive: true })
-    const env = { DATA_DIR: dataDir }
-    const server = await start('scripts/start.ts', {
-      ...env,
-      DATABASE_URL: '',
-      WORKER: 'off',
-      SANDBOX: 'off', // no demo is needed here
-      LOG_LEVEL: 'warn',
-    })
-    const url = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-    expect(await run(moveProgram, [], { env: { ...env, ...url } })).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
-    })
-    const folder = newFolder()
-    expect(await run(backupProgram, [folder], { env })).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/ \d+ files in .*\nKeep it where nobody reads it: the secret key is in it/),
-    })
-    expect(await run(restoreProgram, [folder], { env })).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
-    })
-    server.child.kill('SIGKILL')
-    await server.ended
-    expect((await run(moveProgram, [], { env })).err).toMatch(/^DATABASE_URL: name the PostgreSQL/)
-    expect((await run(moveProgram, [], { env: { ...url, DATA_DIR: newFolder() } })).err).toMatch(
-      /^DATA_DIR: there is no database in/,
+test('files and the secret key come along; a server that runs is told of where it would be left behind', async () => {
+  const dataDir = await emptyFolder()
+  const secret = 'f'.repeat(64)
+  writeFileSync(join(dataDir, 'secret-key'), secret)
+  cpSync(join(root, 'LICENSE'), join(dataDir, 'files/a/b.txt'), { recursive: true })
+  cpSync(join(root, 'LICENSE'), join(dataDir, 'files/.tmp/unfinished'), { recursive: true })
+  const env = { DATA_DIR: dataDir }
+  const server = await start('scripts/start.ts', {
+    ...env,
+    DATABASE_URL: '',
+    WORKER: 'off',
+    SANDBOX: 'off', // no demo is needed here
+    LOG_LEVEL: 'warn',
+  })
+  const url = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect(await run(moveProgram, [], { env: { ...env, ...url } })).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
+  })
+  const folder = newFolder()
+  expect(await run(backupProgram, [folder], { env })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ \d+ files in .*\nKeep it where nobody reads it: the secret key is in it/),
+  })
+  expect(await run(restoreProgram, [folder], { env })).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^DATA_DIR: a server runs on .*: stop it first/),
+  })
+  server.child.kill('SIGKILL')
+  await server.ended
+  expect((await run(moveProgram, [], { env })).err).toMatch(/^DATABASE_URL: name the PostgreSQL/)
+  expect((await run(moveProgram, [], { env: { ...url, DATA_DIR: newFolder() } })).err).toMatch(
+    /^DATA_DIR: there is no database in/,
+  )
+  expect((await run(moveProgram, [], { env: { ...env, ...url } })).err).toMatch(
+    /^DATABASE_URL: nothing answers at 127\.0\.0\.1:1/,
+  )
+  expect((await run(backupProgram, [folder], { env })).err).toMatch(/is not empty: name a folder/)
+
+  // Once a key is given, the one that was kept before opens nothing.
+  const given = { ...env, SECRET_KEY: 'a secret key that is given from now on' }
+  const withoutIt = newFolder()
+  expect((await run(backupProgram, [withoutIt], { env: given })).out).toMatch(/Keep SECRET_KEY apart from it/)
+  expect(existsSync(join(withoutIt, 'secret-key'))).toBe(false)
+
+  const place = { DATA_DIR: newFolder() }
+  expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0 })
+  expect(readFileSync(join(place.DATA_DIR, 'secret-key'), 'utf8')).toBe(secret)
+  expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
+})
+
+test.skipIf(isCluster)('files behind links come along; a place among the files is refused', async () => {
+  const { env } = await prepared(async () => null)
+  const files = join(dataDirOf(env), 'files')
+  const elsewhere = newFolder()
+  cpSync(join(root, 'LICENSE'), join(elsewhere, 'one.txt'), { recursive: true })
+  mkdirSync(files, { recursive: true })
+  const { count } = await copyFiles(files, newFolder())
+  symlinkSync(elsewhere, join(files, 'volume'))
+  symlinkSync(join(elsewhere, 'one.txt'), join(files, 'two.txt'))
+  symlinkSync(files, join(elsewhere, 'round'))
+  symlinkSync('/nowhere/at/all', join(files, 'dangling'))
+  const to = newFolder()
+  expect(await copyFiles(files, to)).toMatchObject({ count: count + 2 })
+  expect(readFileSync(join(to, 'volume/one.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
+  for (const below of ['new', 'volume/new', 'volume/round/no/where']) {
+    const { code, err } = await run(backupProgram, [join(files, below)], { env })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/ lies among the files themselves: name another$/m),
+    ])
+    expect(existsSync(join(files, below))).toBe(false)
+  }
+  const file = join(elsewhere, 'one.txt')
+  for (const folder of [file, join(file, 'new'), elsewhere])
+    expect((await run(backupProgram, [folder], { env })).err).toMatch(
+      /is not empty: name a folder|cannot be made \(ENOTDIR\)/,
     )
-    expect((await run(moveProgram, [], { env: { ...env, ...url } })).err).toMatch(
-      /^DATABASE_URL: nothing answers at 127\.0\.0\.1:1/,
-    )
-    expect((await run(backupProgram, [folder], { env })).err).toMatch(/is not empty: name a folder/)
+})
 
-    // Once a key is given, the one that was kept before opens nothing.
-    const given = { ...env, SECRET_KEY: 'a secret key that is given from now on' }
-    const withoutIt = newFolder()
-    expect((await run(backupProgram, [withoutIt], { env: given })).out).toMatch(
-      /Keep SECRET_KEY apart from it/,
-    )
-    expect(existsSync(join(withoutIt, 'secret-key'))).toBe(false)
-
-    const place = { DATA_DIR: newFolder() }
-    expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0 })
-    expect(readFileSync(join(place.DATA_DIR, 'secret-key'), 'utf8')).toBe(secret)
-    expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
-  },
-)
-
-test.skipIf(isCluster)(
-  'files behind links come along; a place among the files is refused',
-  patient,
-  async () => {
-    const { env } = await prepared(async () => null)
-    const files = join(dataDirOf(env), 'files')
-    const elsewhere = newFolder()
-    cpSync(join(root, 'LICENSE'), join(elsewhere, 'one.txt'), { recursive: true })
-    mkdirSync(files, { recursive: true })
-    const { count } = await copyFiles(files, newFolder())
-    symlinkSync(elsewhere, join(files, 'volume'))
-    symlinkSync(join(elsewhere, 'one.txt'), join(files, 'two.txt'))
-    symlinkSync(files, join(elsewhere, 'round'))
-    symlinkSync('/nowhere/at/all', join(files, 'dangling'))
-    const to = newFolder()
-    expect(await copyFiles(files, to)).toMatchObject({ count: count + 2 })
-    expect(readFileSync(join(to, 'volume/one.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
-    for (const below of ['new', 'volume/new', 'volume/round/no/where']) {
-      const { code, err } = await run(backupProgram, [join(files, below)], { env })
-      expect([code, err]).toEqual([
-        1,
-        expect.stringMatching(/ lies among the files themselves: name another$/m),
-      ])
-      expect(existsSync(join(files, below))).toBe(false)
-    }
-    const file = join(elsewhere, 'one.txt')
-    for (const folder of [file, join(file, 'new'), elsewhere])
-      expect((await run(backupProgram, [folder], { env })).err).toMatch(
-        /is not empty: name a folder|cannot be made \(ENOTDIR\)/,
-      )
-  },
-)
-
-test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', patient, async () => {
+test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', async () => {
   const { env } = await prepared(async () => null)
   const lengths = [0, 1, 2_000_000, 9_000_000]
   const database = await databaseOf(env)
@@ -329,7 +314,7 @@ test.skipIf(isCluster)('rows of any width come along, and the database stays as 
   expect(table.widest).toBeGreaterThan(9_000_000)
 })
 
-test('a database without anything of ours is told, and nothing made in it', patient, async () => {
+test('a database without anything of ours is told, and nothing made in it', async () => {
   if (!inject('postgresUrl')) return
   const name = `merchant_empty_${process.pid}`
   await createDatabase(nodes, name)

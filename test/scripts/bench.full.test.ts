@@ -33,51 +33,43 @@ async function measured<T>(options: string): Promise<{ out: string; results: T }
 const isElsewhere = !findPostgres()
 const countsCpu = existsSync('/proc/self/stat')
 
-test.skipIf(isElsewhere)(
-  'every server gives the same answers and is measured',
-  { timeout: 180_000 },
-  async () => {
-    const { out, results } = await measured<Results>('--seconds 0.1 --rounds 1 --connections 4 --stores 100')
-    expect(out).toMatch(/^operation\s+server\s+req\/s\s+p50 ms\s+p99 ms/m)
-    expect(results.results.map(({ operation, target }) => `${operation} ${target}`)).toEqual(
-      operationNames.flatMap((operation) => targetNames.map((target) => `${operation} ${target}`)),
-    )
-    for (const { operation, target, ...line } of results.results) {
-      const own = results.measurements.find((each) => each.operation === operation && each.target === target)!
-      const gateway = results.measurements.find(
-        (each) => each.operation === operation && each.target === 'gateway',
-      )!
-      expect(line.requestsPerSecond).toBeGreaterThan(0)
-      expect(line.p99Ms).toBeGreaterThanOrEqual(line.p50Ms!)
-      expect(line.serverCpuMicros).toBeGreaterThan(0)
-      expect(line.postgresCpuMicros === null).toBe(!countsCpu)
-      expect(line.ofThis).toBeCloseTo(gateway.requestsPerSecond / own.requestsPerSecond, 2)
-    }
-  },
-)
+test.skipIf(isElsewhere)('every server gives the same answers and is measured', async () => {
+  const { out, results } = await measured<Results>('--seconds 0.1 --rounds 1 --connections 4 --stores 100')
+  expect(out).toMatch(/^operation\s+server\s+req\/s\s+p50 ms\s+p99 ms/m)
+  expect(results.results.map(({ operation, target }) => `${operation} ${target}`)).toEqual(
+    operationNames.flatMap((operation) => targetNames.map((target) => `${operation} ${target}`)),
+  )
+  for (const { operation, target, ...line } of results.results) {
+    const own = results.measurements.find((each) => each.operation === operation && each.target === target)!
+    const gateway = results.measurements.find(
+      (each) => each.operation === operation && each.target === 'gateway',
+    )!
+    expect(line.requestsPerSecond).toBeGreaterThan(0)
+    expect(line.p99Ms).toBeGreaterThanOrEqual(line.p50Ms!)
+    expect(line.serverCpuMicros).toBeGreaterThan(0)
+    expect(line.postgresCpuMicros === null).toBe(!countsCpu)
+    expect(line.ofThis).toBeCloseTo(gateway.requestsPerSecond / own.requestsPerSecond, 2)
+  }
+})
 
-test.skipIf(isElsewhere)(
-  'sizes: each call with its limit, and the export',
-  { timeout: 240_000 },
-  async () => {
-    const { out, results } = await measured<Sizes>('sizes --only conversions --rows 500 --samples 2')
-    expect(out).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+cpu ms\s+peak MiB/m)
-    const [load, ...others] = results.lines
-    expect(load).toMatchObject({ name: 'seed load of 500 conversions', rows: 500, samples: 1 })
-    const job = others.pop()!
-    expect(job).toMatchObject({ name: 'export of all conversions', samples: 1, atMostMiB: 256 })
-    expect(job.peakMiB).toBeGreaterThan(0)
-    expect(others.length).toBeGreaterThan(8)
-    for (const line of others) {
-      expect(line.samples, line.name).toBe(2)
-      expect(line.p95Ms).toBeGreaterThanOrEqual(line.p50Ms)
-      expect(line.cpuMs === null, line.name).toBe(!countsCpu)
-      expect(line.reached, line.name).toBe(line.p95Ms <= line.atMostMs!)
-    }
-  },
-)
+test.skipIf(isElsewhere)('sizes: each call with its limit, and the export', async () => {
+  const { out, results } = await measured<Sizes>('sizes --only conversions --rows 500 --samples 2')
+  expect(out).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+cpu ms\s+peak MiB/m)
+  const [load, ...others] = results.lines
+  expect(load).toMatchObject({ name: 'seed load of 500 conversions', rows: 500, samples: 1 })
+  const job = others.pop()!
+  expect(job).toMatchObject({ name: 'export of all conversions', samples: 1, atMostMiB: 256 })
+  expect(job.peakMiB).toBeGreaterThan(0)
+  expect(others.length).toBeGreaterThan(8)
+  for (const line of others) {
+    expect(line.samples, line.name).toBe(2)
+    expect(line.p95Ms).toBeGreaterThanOrEqual(line.p50Ms)
+    expect(line.cpuMs === null, line.name).toBe(!countsCpu)
+    expect(line.reached, line.name).toBe(line.p95Ms <= line.atMostMs!)
+  }
+})
 
-test.skipIf(isElsewhere)('tenants: the jobs of quiet connected stores', { timeout: 240_000 }, async () => {
+test.skipIf(isElsewhere)('tenants: the jobs of quiet connected stores', async () => {
   const { out, results } = await measured<Tenants>('tenants --stores 2 --hours 1')
   expect(out).toMatch(/^of a store\s+\d/m)
   const { jobs, ofStores, cpuSeconds } = results.hours[0]!

@@ -49,7 +49,7 @@ test('a start that finds everything there loads nothing that it rarely needs', a
   // The list is one of all modules: contracts, and what they import.
   expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
   expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
-}, 120_000)
+})
 
 test('a database whose making was killed is made anew', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
@@ -71,4 +71,4 @@ test('a database whose making was killed is made anew', async () => {
   expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
   await opened.close()
   expect(existsSync(join(dataDir, '.db.making'))).toBe(false)
-}, 120_000)
+})

@@ -67,7 +67,7 @@ test('what its servers load is compiled as the image is made, as their flags hav
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})
 
 test('settings are those that the README tells of', () => {
   const named = [

@@ -9,8 +9,6 @@ import { dataDirOf } from '#runtime/server/settings'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
-export const patient = { timeout: 300_000 }
-
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-copy-'))
   whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))

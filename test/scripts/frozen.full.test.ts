@@ -17,9 +17,6 @@ const path = '/v1/campaigns/lists'
 
 test.skipIf(!inject('postgresUrl'))(
   'a frozen server: 503, no trace of hanging, and back as it goes on',
-  {
-    timeout: 240_000,
-  },
   async () => {
     const server = await throwawayPostgres({ durable: false })
     const main = Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])

@@ -20,7 +20,7 @@ async function filled(app: TestApp): Promise<{ key: string; storeId: string; ids
   return { key: shop.key, storeId: shop.id, ids }
 }
 
-test('telling shoppers survives kill -9 of the process that does it', { timeout: 240_000 }, async () => {
+test('telling shoppers survives kill -9 of the process that does it', async () => {
   const { env, filled: made } = await prepared(filled)
   const { key, storeId, ids } = made
   const first = await start('scripts/start.ts', env)

@@ -20,7 +20,6 @@ function sizeOf(folder: string): number {
 // What it exports is loaded at once, which a cluster refuses.
 test.skipIf(inject('nodes').length > 1)(
   'an export survives kill -9 of the process that writes it',
-  { timeout: 300_000 },
   async () => {
     let key = ''
     let email = ''

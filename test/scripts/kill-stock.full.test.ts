@@ -54,7 +54,7 @@ async function filled(app: TestApp): Promise<{ key: string; storeId: string }> {
   return { key: shop.key, storeId: shop.id }
 }
 
-test('stock alerts survive kill -9 of the process that sends them', { timeout: 300_000 }, async () => {
+test('stock alerts survive kill -9 of the process that sends them', async () => {
   const {
     env,
     filled: { key, storeId },

@@ -12,7 +12,7 @@ async function filled(app: TestApp): Promise<{ key: string; listId: string }> {
   return { key: shop.key, listId }
 }
 
-test('a campaign survives kill -9 of the process that sends it', { timeout: 240_000 }, async () => {
+test('a campaign survives kill -9 of the process that sends it', async () => {
   const {
     env,
     filled: { key, listId },

@@ -9,14 +9,13 @@ import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
 import { call, start } from '#test/support/processes'
-import { newFolder, patient, sumsOf } from './copies.ts'
+import { newFolder, sumsOf } from './copies.ts'
 
 const nodes = inject('nodes')
 const isCluster = nodes.length > 1
 
 test.runIf(inject('postgresUrl'))(
   'the embedded database moves to PostgreSQL, and to a cluster, where it is distributed',
-  patient,
   async () => {
     const dataDir = newFolder()
     const embedded = { DATA_DIR: dataDir, DATABASE_URL: '', LOG_LEVEL: 'warn' }

@@ -82,7 +82,7 @@ const run = (script: string, ...args: string[]) =>
     ),
   )
 
-test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
+test('a file is all it takes, and a minute', async () => {
   const [{ env, filled: key }] = await Promise.all([
     prepared(async (app) => (await store(app)).key),
     cloned(),

@@ -43,9 +43,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
       { mode: 'session', poolSize: 32 },
     ] as const
     for (const way of ways) {
-      test(`${way.mode}: commands, calls, jobs and limits that two gateways share`, {
-        timeout: 300_000,
-      }, async () => {
+      test(`${way.mode}: commands, calls, jobs and limits that two gateways share`, async () => {
         const env = await pooled(way)
         const json = async (program: typeof storeProgram, args: readonly string[]) => {
           const ran = await run(program, [...args, '--json'], { env })
@@ -114,9 +112,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
       })
     }
 
-    test('commands and servers refuse one that was not told of, and say the remedy', {
-      timeout: 240_000,
-    }, async () => {
+    test('commands and servers refuse one that was not told of, and say the remedy', async () => {
       const env = { ...(await pooled({ mode: 'transaction', poolSize: 4 })), DATABASE_POOLER: 'off' }
       const ran = await run(migrateProgram, [], { env })
       expect([ran.code, ran.out]).toEqual([1, ''])

@@ -46,4 +46,4 @@ test('every import of a start is found where Node finds it', () => {
     return theirs.url !== ours?.url || theirs.format !== ours.format
   })
   expect(others.map((each) => [each, byNode[each], byUs[each]])).toEqual([])
-}, 120_000)
+})

@@ -72,7 +72,6 @@ async function readsOf({ url }: Running, key: string): Promise<string[]> {
 
 test.skipIf(release === null)(
   'old and new gateways and workers serve one database, and nobody is turned away',
-  { timeout: 300_000 },
   async () => {
     const of = checkedOut(release!)
     const name = `merchant_rolling_${process.pid}`

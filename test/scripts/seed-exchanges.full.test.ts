@@ -29,7 +29,7 @@ beforeAll(async () => {
   const demo = await seedDemo(app.services)
   key = demo.keys[0]!.key
   ;({ id: storeId, publicId } = demo.stores.find(({ slug }) => slug === 'aurora-supply')!)
-}, 180_000)
+})
 
 test('28 requests in every state, over 90 days', async () => {
   const statuses = await rows<{ status: string; n: number }>(

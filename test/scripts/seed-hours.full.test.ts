@@ -5,7 +5,6 @@ import { testApp } from '#test/support/app'
 
 test.each(['2026-11-21T17:46:00Z', '2026-11-21T09:15:00Z'])(
   'at %s, when few orders of the last weeks are free',
-  { timeout: 240_000 },
   async (at) => {
     const app = await testApp()
     await app.setClock(at)

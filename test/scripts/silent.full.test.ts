@@ -8,7 +8,6 @@ const deadlines = { STATEMENT_TIMEOUT_MS: '900', REQUEST_TIMEOUT_MS: '3000', LOG
 
 test.skipIf(!inject('postgresUrl'))(
   'a server and a worker, while the database is silent and after',
-  { timeout: 240_000 },
   async () => {
     const { env, filled } = await prepared(async (app) => {
       const { key, slug } = await store(app)
@@ -61,7 +60,6 @@ test.skipIf(!inject('postgresUrl'))(
 
 test.skipIf(!inject('postgresUrl'))(
   'a server that finds its database silent says so instead of starting',
-  { timeout: 240_000 },
   async () => {
     const hole = await blackHole(inject('postgresUrl')!)
     hole.silence()

@@ -92,7 +92,7 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   )
   seeded = env
   demoKey = key!
-}, 90_000)
+})
 
 /** Asks on one connection, each time the pause after the answers before, `ahead` at once; answers what came until it was closed. */
 async function askUntilClosed(
@@ -145,7 +145,7 @@ test('a caller that keeps asking on one connection is told to leave when the ser
   }
   expect(performance.now() - stoppedAt).toBeLessThan(8000) // it is cut off after ten seconds
   expect(await stopped).toBe(0)
-}, 30_000)
+})
 
 const seed = (env: NodeJS.ProcessEnv, ...args: string[]) => run(seedProgram, args, { env })
 
@@ -164,7 +164,7 @@ test('seed demo prints one key for each person, in one line of JSON when asked',
   const text = (await seed(seeded!, 'demo')).out
   expect(text.match(/mk_live_[0-9A-Za-z]{43}/g)).toHaveLength(5)
   expect(keys.some(({ key }) => text.includes(key))).toBe(false)
-}, 90_000)
+})
 
 // A cluster's stores are loaded before it is one.
 test.skipIf(inject('nodes').length > 1)(

@@ -160,7 +160,7 @@ export async function rowsOf<Row>(
 
 /**
  * kill -9, and a minute in which nobody runs, so that the jobs it had in hand have given no sign of life for long. Only
- * `kill.test.ts` waits for that silence.
+ * `kill.full.test.ts` waits for that silence.
  */
 export async function kill({ child, ended }: Running, env: Record<string, string>): Promise<void> {
   child.kill('SIGKILL')

@@ -8,32 +8,27 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 
 const { app, url } = await servedApp()
 
-test.skipIf(!hasChromium)(
-  'announcements take turns, and the page under them stays where it is',
-  { timeout: 60_000 },
-  async () => {
-    const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
-    const long = 'Coleção nova no ar: cerâmicas, linhos e luminárias feitas à mão, com frete por nossa conta'
-    const announcements = [{ text: 'Oi' }, { text: long, linkUrl: '/novidades' }]
-    await shop.call(saveCountdown, { body: { isEnabled: true, announcements, rotationSeconds: 2 } })
-    await open()
-    const bar = page.locator('store-countdown-bar').getByRole('region')
-    await bar.getByText('Oi').waitFor()
-    // Nobody comes by keyboard to what is not its turn.
-    expect(await bar.getByRole('link').count()).toBe(0)
-    const before = (await page.locator('header').boundingBox())!.y
-    const link = bar.getByRole('link', { name: long })
-    await link.waitFor()
-    expect(await link.getAttribute('class')).toContain('turned slide')
-    expect((await page.locator('header').boundingBox())!.y).toBe(before)
-    await expectAccessible(page)
-    expect(faults).toEqual([])
-  },
-)
+test.skipIf(!hasChromium)('announcements take turns, and the page under them stays where it is', async () => {
+  const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
+  const long = 'Coleção nova no ar: cerâmicas, linhos e luminárias feitas à mão, com frete por nossa conta'
+  const announcements = [{ text: 'Oi' }, { text: long, linkUrl: '/novidades' }]
+  await shop.call(saveCountdown, { body: { isEnabled: true, announcements, rotationSeconds: 2 } })
+  await open()
+  const bar = page.locator('store-countdown-bar').getByRole('region')
+  await bar.getByText('Oi').waitFor()
+  // Nobody comes by keyboard to what is not its turn.
+  expect(await bar.getByRole('link').count()).toBe(0)
+  const before = (await page.locator('header').boundingBox())!.y
+  const link = bar.getByRole('link', { name: long })
+  await link.waitFor()
+  expect(await link.getAttribute('class')).toContain('turned slide')
+  expect((await page.locator('header').boundingBox())!.y).toBe(before)
+  await expectAccessible(page)
+  expect(faults).toEqual([])
+})
 
 test.skipIf(!hasChromium)(
   'actions have their signs; a bar that was closed comes back with other words',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const action = {
@@ -65,7 +60,6 @@ test.skipIf(!hasChromium)(
 
 test.skipIf(!hasChromium)(
   'what is missing for free shipping, to the cent, whatever numbers of binary make of it',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const texts = {

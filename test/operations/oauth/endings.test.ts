@@ -13,9 +13,7 @@ const { app, database, it, logged, other, shownKey } = await twoGateways('warn')
 /** Each acts on one of the texts that there have been, an old one too. */
 const step = fc.tuple(fc.constantFrom('refresh', 'revoke', 'revoke-access', 'wait'), fc.nat(5), fc.boolean())
 
-test('nothing of a grant works once its end was answered, whatever came before or meanwhile', {
-  timeout: 120_000,
-}, async () => {
+test('nothing of a grant works once its end was answered, whatever came before or meanwhile', async () => {
   const shop = await store(app)
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), fc.boolean(), async (steps, atOnce) => {
@@ -67,9 +65,7 @@ test('an ending that failed in the middle is finished when it is asked for again
   expect((await it.refresh(who, tokens.refresh_token)).status).toBe(400)
 })
 
-test('a key that is made while the one above ends has ended, and is listed so', {
-  timeout: 60_000,
-}, async () => {
+test('a key that is made while the one above ends has ended, and is listed so', async () => {
   const shop = await store(app)
   for (let round = 0; round < 8; round += 1) {
     const parent = await shownKey(shop)

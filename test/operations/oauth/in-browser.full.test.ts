@@ -92,5 +92,5 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
     })
     expect(await token.json()).toMatchObject({ scope: 'platform:read platform:write messages:send' })
     expect(faults).toEqual([])
-  }, 60_000)
+  })
 })

@@ -7,7 +7,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium)(
   'whoever changes a setting sees it at the next page of the shop, though browsers keep copies',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open } = await demoShop(app, url)
     const bar = page.locator('store-free-shipping-bar')

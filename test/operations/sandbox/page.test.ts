@@ -3,12 +3,10 @@ import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { type Shop, store } from '#test/support/store'
 
 const { app, url } = await servedApp()
-const timeout = 90_000
 
 /** The page of a shop, in a real browser. */
 async function sandboxOf(shop: Shop) {
   const { page, asked, faults } = await openPage()
-  page.setDefaultTimeout(20_000)
   await page.goto(`${url}/sandbox`)
   await page.getByLabel('Store', { exact: true }).selectOption(shop.slug)
   const done = (what: RegExp | string) => page.getByRole('status').getByText(what).waitFor()
@@ -36,7 +34,7 @@ describe('the page', () => {
 })
 
 describe.skipIf(!hasChromium)('stories in a browser', () => {
-  test('pair a phone and answer a customer', { timeout }, async () => {
+  test('pair a phone and answer a customer', async () => {
     const shop = await store(app)
     const session = await shop.request('POST', '/messaging/session', { body: {} })
     expect(session.body.qr.code).not.toBeNull()

@@ -7,7 +7,6 @@ import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
 
 const { app, url } = await servedApp()
-const timeout = 90_000
 
 const get = async (path: string) => {
   const answer = await app.fetch(new Request(`${url}${path}`), { ip: '127.0.0.1' })
@@ -92,10 +91,9 @@ describe('what it asks of the server', () => {
 })
 
 describe.skipIf(!hasChromium)('in a browser', () => {
-  test('the key goes to the API alone, and stays in the tab until it is forgotten', { timeout }, async () => {
+  test('the key goes to the API alone, and stays in the tab until it is forgotten', async () => {
     const [shop, other] = [await numberedStore(), await store(app)]
     const { page, faults } = await openPage()
-    page.setDefaultTimeout(20_000)
     const withKey: string[] = []
     page.on('request', (request) => {
       const told = `${JSON.stringify(request.headers())}${request.url()}${request.postData() ?? ''}`
@@ -147,10 +145,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(faults.filter((fault) => !fault.includes('401'))).toEqual([])
   })
 
-  test('a call is copied as curl, with its key, and runs', { timeout }, async () => {
+  test('a call is copied as curl, with its key, and runs', async () => {
     const shop = await connectedStore(app)
     const { page } = await openPage()
-    page.setDefaultTimeout(20_000)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
@@ -176,13 +173,12 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     ])
   })
 
-  test('what customers write is text, and leads nowhere by itself', { timeout }, async () => {
+  test('what customers write is text, and leads nowhere by itself', async () => {
     const shop = await numberedStore()
     const nasty =
       '<img src=x onerror="document.title=1"> javascript:alert(1) https://example.com/a"onclick="b'
     await post(`/messaging/${shop.slug}/inbound`, { phone: '+5511988880021', name: nasty, text: nasty })
     const { page, faults } = await openPage()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     const phone = page.getByRole('article', { name: 'Phone +5511988880021' })
     await phone.getByText('<img src=x').waitFor()
@@ -198,10 +194,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  test('the timeline shows what is asked for, by kind', { timeout }, async () => {
+  test('the timeline shows what is asked for, by kind', async () => {
     const shop = await numberedStore()
     const { page, faults } = await openPage()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
     await page.getByRole('button', { name: '+1 minute' }).click()
@@ -216,14 +211,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  test('charts show what the statistics answer, and their table has each day', { timeout }, async () => {
+  test('charts show what the statistics answer, and their table has each day', async () => {
     const shop = await numberedStore()
     await shop.request('POST', '/messaging/send-message', { body: { phone: '+5511988887777', text: 'Hi' } })
     await app.drainJobs()
     const { daily } = (await shop.request('GET', '/subscription/usage')).body
     const { data } = (await shop.request('GET', '/conversions/summary?groupBy=day')).body
     const { page, faults } = await openPage()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByRole('img', { name: /^Sends, 1 from/ }).waitFor()
     await page.getByRole('img', { name: /^Conversions, 0 from/ }).waitFor()
@@ -240,40 +234,34 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     [1280, 'light'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)(
-    'at %i pixels, %s, nothing overflows and nobody is left out',
-    { timeout },
-    async (width, scheme) => {
-      const shop = await numberedStore()
-      await shop.request('POST', '/messaging/send-message', {
-        body: { phone: '+5511988887777', text: `https://example.com/${'long'.repeat(60)}` },
-      })
-      await app.drainJobs()
-      const { page, faults } = await openPage()
-      page.setDefaultTimeout(20_000)
-      await page.emulateMedia({ colorScheme: scheme })
-      await page.setViewportSize({ width, height: 844 })
-      await page.goto(`${url}/sandbox#key=${shop.key}`)
-      await page.getByText('The page acts as').waitFor()
-      await page.locator('[data-story="exchange"] > summary').click()
-      const step = page.locator('[data-story="exchange"] .step').first()
-      await step.getByRole('button', { name: 'Do it' }).click()
-      await page.locator('[data-story="exchange"] .step[data-done]').first().waitFor()
-      await step.getByText('What is sent and answered').click()
-      await step.getByText('curl', { exact: true }).click()
-      await page.getByText('Conversions as a table').click()
-      await page.getByRole('button', { name: 'Look them up' }).click()
-      await page.getByText('/v1/campaigns/:id/send').waitFor()
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      expect(await violationsOf(page)).toEqual([])
-      expect(faults).toEqual([])
-    },
-  )
+  ] as const)('at %i pixels, %s, nothing overflows and nobody is left out', async (width, scheme) => {
+    const shop = await numberedStore()
+    await shop.request('POST', '/messaging/send-message', {
+      body: { phone: '+5511988887777', text: `https://example.com/${'long'.repeat(60)}` },
+    })
+    await app.drainJobs()
+    const { page, faults } = await openPage()
+    await page.emulateMedia({ colorScheme: scheme })
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto(`${url}/sandbox#key=${shop.key}`)
+    await page.getByText('The page acts as').waitFor()
+    await page.locator('[data-story="exchange"] > summary').click()
+    const step = page.locator('[data-story="exchange"] .step').first()
+    await step.getByRole('button', { name: 'Do it' }).click()
+    await page.locator('[data-story="exchange"] .step[data-done]').first().waitFor()
+    await step.getByText('What is sent and answered').click()
+    await step.getByText('curl', { exact: true }).click()
+    await page.getByText('Conversions as a table').click()
+    await page.getByRole('button', { name: 'Look them up' }).click()
+    await page.getByText('/v1/campaigns/:id/send').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    expect(await violationsOf(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
 
-  test('it leads to the reference, the shop and the operations', { timeout }, async () => {
+  test('it leads to the reference, the shop and the operations', async () => {
     const shop = await connectedStore(app)
     const { page } = await openPage()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
     const elsewhere = page.getByRole('navigation', { name: 'Elsewhere' }).getByRole('link')

@@ -25,7 +25,6 @@ interface Story {
 const { app, url } = await servedApp()
 const file = '../../../operations/sandbox/client/parts/stories.js'
 const { stories } = (await import(new URL(file, import.meta.url).href)) as { stories: Story[] }
-const timeout = 120_000
 
 const found = async (shop: Shop, path: string) => {
   const { status, body } = await shop.request('GET', path)
@@ -36,7 +35,6 @@ const found = async (shop: Shop, path: string) => {
 /** The page as a store, whose key came with the link. */
 async function pageOf(shop: Shop) {
   const { page, asked, faults } = await openPage()
-  page.setDefaultTimeout(20_000)
   await page.goto(`${url}/sandbox#key=${shop.key}`)
   await page.getByText('The page acts as').waitFor()
   return { page, asked, faults }
@@ -52,7 +50,7 @@ async function tell(page: Page, id: string): Promise<number> {
     const step = page.locator(`[data-story="${id}"] .step`).nth(at)
     if ((await step.getAttribute('data-done')) !== null) continue
     await step.getByRole('button', { name: 'Do it' }).click()
-    await expect.poll(() => step.getAttribute('data-done'), { timeout: 20_000 }).not.toBeNull()
+    await expect.poll(() => step.getAttribute('data-done')).not.toBeNull()
     pressed += 1
   }
   await page.locator(`[data-story="${id}"][data-over]`).waitFor()
@@ -112,7 +110,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     expect(faults).toEqual([])
   }
 
-  test('a phone is paired, and a customer answered in the inbox', { timeout }, async () => {
+  test('a phone is paired, and a customer answered in the inbox', async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     expect(await tell(page, 'inbox')).toBe(11)
@@ -131,7 +129,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a campaign: list, template, sent, delivered; and a button is pressed', { timeout }, async () => {
+  test('a campaign: list, template, sent, delivered; and a button is pressed', async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     expect(await tell(page, 'campaign')).toBe(9)
@@ -159,7 +157,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a plan is paid, made larger, and its card changed', { timeout }, async () => {
+  test('a plan is paid, made larger, and its card changed', async () => {
     const shop = await store(app, { plan: null })
     const { page, asked, faults } = await pageOf(shop)
     // A trial needs no cancelling.
@@ -177,7 +175,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('stock returns, the alert arrives, and brings an order', { timeout }, async () => {
+  test('stock returns, the alert arrives, and brings an order', async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     await tell(page, 'stock')
@@ -196,7 +194,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('an exchange request, from the order to the refund', { timeout }, async () => {
+  test('an exchange request, from the order to the refund', async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     expect(await tell(page, 'exchange')).toBe(10)
@@ -210,7 +208,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a review, from the request to the stars', { timeout }, async () => {
+  test('a review, from the request to the stars', async () => {
     const shop = await connectedStore(app)
     const { page, asked, faults } = await pageOf(shop)
     await tell(page, 'review')
@@ -227,7 +225,7 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a step is done by the world, not by its button', { timeout }, async () => {
+  test('a step is done by the world, not by its button', async () => {
     const shop: ConnectedShop = await connectedStore(app)
     const { page } = await pageOf(shop)
     const stock = page.locator('[data-story="stock"]')

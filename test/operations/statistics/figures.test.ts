@@ -269,74 +269,70 @@ describe('bad questions', () => {
 })
 
 describe('sums and rows', () => {
-  test.runIf(isFullSuite)(
-    'stay one through a hundred changes in any order',
-    { timeout: 120_000 },
-    async () => {
-      const shop = await connectedStore(app)
-      let seed = 20_261_121
-      const random = (below: number): number => {
-        seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
-        return Math.floor((seed / 2_147_483_648) * below)
-      }
-      const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
-      const orders: { id: string }[] = []
-      const messages: string[] = []
-      for (let step = 0; step < 100; step += 1) {
-        const what = random(10)
-        if (what < 4 || orders.length === 0) {
-          const placedAt = `2026-11-${String(1 + random(25)).padStart(2, '0')}T${String(random(15)).padStart(2, '0')}:30:00.000Z`
-          const customer = person()
-          messages.push(await touch(shop, customer.phone, placedAt, { sourceType: pick(sourceTypes) }))
-          const order = await shop.place({
-            customer,
-            placedAt,
-            items: [{ variantId: pick(['2001', '2002', '2003']), quantity: 1 + random(3) }],
-            paymentStatus: pick(['paid', 'pending'] as const),
-          })
-          await shop.deliver(order)
-          orders.push(order)
-        } else if (what < 9) {
-          const change = pick([
-            { paymentStatus: 'paid' },
-            { refundAmount: 10 + random(20) },
-            { status: 'cancelled' },
-            { paymentStatus: 'voided' },
-          ] as const)
-          try {
-            await shop.deliver(await shop.change(pick(orders), change))
-          } catch {
-            // More than is left cannot be given back: the platform refuses, and nothing happened.
-          }
-        } else {
-          const ctx = await shop.context()
-          await ctx.transaction((tx) => voidTouches(tx, [pick(messages)]))
+  test.runIf(isFullSuite)('stay one through a hundred changes in any order', async () => {
+    const shop = await connectedStore(app)
+    let seed = 20_261_121
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((seed / 2_147_483_648) * below)
+    }
+    const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
+    const orders: { id: string }[] = []
+    const messages: string[] = []
+    for (let step = 0; step < 100; step += 1) {
+      const what = random(10)
+      if (what < 4 || orders.length === 0) {
+        const placedAt = `2026-11-${String(1 + random(25)).padStart(2, '0')}T${String(random(15)).padStart(2, '0')}:30:00.000Z`
+        const customer = person()
+        messages.push(await touch(shop, customer.phone, placedAt, { sourceType: pick(sourceTypes) }))
+        const order = await shop.place({
+          customer,
+          placedAt,
+          items: [{ variantId: pick(['2001', '2002', '2003']), quantity: 1 + random(3) }],
+          paymentStatus: pick(['paid', 'pending'] as const),
+        })
+        await shop.deliver(order)
+        orders.push(order)
+      } else if (what < 9) {
+        const change = pick([
+          { paymentStatus: 'paid' },
+          { refundAmount: 10 + random(20) },
+          { status: 'cancelled' },
+          { paymentStatus: 'voided' },
+        ] as const)
+        try {
+          await shop.deliver(await shop.change(pick(orders), change))
+        } catch {
+          // More than is left cannot be given back: the platform refuses, and nothing happened.
         }
-        if (step % 10 !== 9) continue
-        await app.drainJobs()
-        const rows = await (await shop.context()).db
-          .selectFrom('conversions')
-          .select(['revenue', 'status'])
-          .where('status', 'in', ['confirmed', 'partially-refunded'])
-          .execute()
-        const revenue = rows.reduce((sum, row) => sum + Math.round(Number(row.revenue) * 100), 0) / 100
-        const { totals, data } = await summary(shop)
-        expect(totals).toMatchObject({ orders: rows.length, revenue })
-        const cents = data.reduce(
-          (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
-          0,
-        )
-        expect(cents / 100).toBe(revenue)
-        const products = await ask(shop, listProducts, { ...range, limit: 100 })
-        const sold = products.data.reduce(
-          (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
-          0,
-        )
-        expect(sold / 100).toBe(revenue)
-        expect(await everything(shop)).toEqual(await withoutSums(shop, () => everything(shop)))
+      } else {
+        const ctx = await shop.context()
+        await ctx.transaction((tx) => voidTouches(tx, [pick(messages)]))
       }
-    },
-  )
+      if (step % 10 !== 9) continue
+      await app.drainJobs()
+      const rows = await (await shop.context()).db
+        .selectFrom('conversions')
+        .select(['revenue', 'status'])
+        .where('status', 'in', ['confirmed', 'partially-refunded'])
+        .execute()
+      const revenue = rows.reduce((sum, row) => sum + Math.round(Number(row.revenue) * 100), 0) / 100
+      const { totals, data } = await summary(shop)
+      expect(totals).toMatchObject({ orders: rows.length, revenue })
+      const cents = data.reduce(
+        (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
+        0,
+      )
+      expect(cents / 100).toBe(revenue)
+      const products = await ask(shop, listProducts, { ...range, limit: 100 })
+      const sold = products.data.reduce(
+        (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
+        0,
+      )
+      expect(sold / 100).toBe(revenue)
+      expect(await everything(shop)).toEqual(await withoutSums(shop, () => everything(shop)))
+    }
+  })
 
   /** All that is read from the daily sums where they are complete. */
   const everything = async (shop: Shop) => ({

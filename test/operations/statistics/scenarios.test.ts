@@ -83,9 +83,6 @@ test('one webhook five times, two at once, and an older one after it, are one co
 
 test.runIf(isFullSuite)(
   'while refunds come in, every summary is the sum of the rows of one moment',
-  {
-    timeout: 120_000,
-  },
   async () => {
     const shop = await connectedStore(app)
     const orders = []

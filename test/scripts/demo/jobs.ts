@@ -87,7 +87,7 @@ export function jobTests({ app, demo }: Seeded): void {
     // Those that the demo has nothing for end by themselves soon.
     expect(taken).toBeGreaterThan(3 * app.registry.jobs.length)
     expect(deep.size).toBeGreaterThan(app.registry.jobs.length / 3)
-  }, 120_000)
+  })
 
   /** Runs it with a signal that says nothing, as for a handler that does not listen. */
   async function takenAfter(each: Job, payload: unknown, last: number) {

@@ -317,7 +317,7 @@ describe('held', () => {
     const heldFor = failed!.failed_at!.getTime() - held.held_since!.getTime()
     expect(heldFor).toBeGreaterThanOrEqual(24 * hour)
     expect(heldFor).toBeLessThan(24.3 * hour)
-  }, 120_000)
+  })
 
   test('a template that is pending at the time: held, leaves on approval; 24 hours later template-refused', async () => {
     const shop = await opened({ connection: 'official' })
@@ -339,7 +339,7 @@ describe('held', () => {
     await shop.sell({ customer: { phone: '+5511944443333', name: 'Ana' } })
     for (const hours of [6, 6, 6, 5.75, 0.25, 0.25]) await tick(hours * hour)
     expect((await states(shop, automation.id))[1]).toBe('template-refused')
-  }, 120_000)
+  })
 
   test('a provider that is down is tried after 15 seconds, doubling, until it is back', async () => {
     const shop = await opened()

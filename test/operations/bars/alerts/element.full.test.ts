@@ -9,7 +9,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'stacked in their corner, read without haste, closed without a click, as many as a visit may have, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(createButton, {
@@ -98,7 +97,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
         [shop.id],
       )
     // An impression counts once a visitor and half hour.
-    await expect.poll(counted, { timeout: 10_000 }).toEqual([
+    await expect.poll(counted).toEqual([
       { resource_id: 'product-views', impressions: 1, clicks: 0 },
       { resource_id: 'recent-purchases', impressions: 1, clicks: 0 },
     ])

@@ -20,7 +20,6 @@ const fields = [
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'behind its button in a corner, and in place where the theme has it, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const saved = await shop.call(updateFormSettings, {

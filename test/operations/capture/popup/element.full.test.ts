@@ -31,7 +31,6 @@ async function opened(width: number, settings: object) {
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'who spins the wheel wins what the server drew, and is told of what was not filled in, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { page, shop, open, dialog, focused, faults } = await opened(width, {
       roulette: { enabled: true, prizes },
@@ -84,7 +83,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       const { body } = await shop.call(getMetrics)
       return [body.impressions, body.subscribers]
     }
-    await expect.poll(counted, { timeout: 10_000 }).toEqual([1, 1])
+    await expect.poll(counted).toEqual([1, 1])
     const closes = await app.database.query<{ n: number }>(
       `select coalesce(sum(closes), 0)::int as n from widget_daily where store_id = $1 and widget = 'newsletter'`,
       [shop.id],
@@ -103,7 +102,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium)(
   'a slide-in waits behind its teaser, takes the focus that asked for it, and gives it back',
-  { timeout: 60_000 },
   async () => {
     const { page, shop, open, dialog, focused, faults } = await opened(390, {
       layout: 'slide-in',
@@ -132,14 +130,13 @@ test.skipIf(!hasChromium)(
         `select impressions, clicks, closes from widget_daily where store_id = $1 and widget = 'newsletter'`,
         [shop.id],
       )
-    await expect.poll(counted, { timeout: 10_000 }).toEqual([{ impressions: 1, clicks: 0, closes: 1 }])
+    await expect.poll(counted).toEqual([{ impressions: 1, clicks: 0, closes: 1 }])
     expect(faults).toEqual([])
   },
 )
 
 test.skipIf(!hasChromium)(
   'it shows itself when and where it may, unless a preview is asked for',
-  { timeout: 90_000 },
   async () => {
     const { page, shop, open, dialog, save, faults } = await opened(1280, {
       layout: 'bar',
@@ -180,7 +177,6 @@ test.skipIf(!hasChromium)(
 
 test.skipIf(!hasChromium)(
   'pictures stand where the merchant wants them, and leave nothing where they do not load',
-  { timeout: 60_000 },
   async () => {
     const { page, open, dialog, save, faults } = await opened(1280, {})
     const png = Buffer.from(

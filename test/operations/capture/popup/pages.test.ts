@@ -200,7 +200,7 @@ test('metrics: days of the store, every one of them, against those before', asyn
   const sold = (await read({ startDate: '2026-11-20', endDate: '2026-11-20' })).body
   expect(sold.attributed.orders).toBe(1)
   expect(sold.attributed.revenue).toBeGreaterThan(0)
-}, 30_000)
+})
 
 describe('POST /newsletter/upload-image', () => {
   const pixel =

@@ -23,47 +23,38 @@ const asked = (page: Page) =>
     })
     .toBe(1)
 
-test.skipIf(!hasChromium)(
-  'it does not come where another tab has shown it meanwhile',
-  { timeout: 60_000 },
-  async () => {
-    const display = { delaySeconds: 3, frequency: 'days' }
-    const { page, shop, open, faults } = await opened({ display })
-    await open()
-    const other = await page.context().newPage()
-    await other.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
-    await other.goto(`${url}/sandbox/shop/${shop.id}/products/1001`)
-    await other.locator('store-popup').waitFor({ state: 'attached' })
-    await asked(page)
-    // Past the other tab's delay, by the same clock that it waits by.
-    await other.evaluate(
-      'new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve, { timeout: 2000 }), 4500))',
-    )
-    expect(await other.getByRole('dialog').count()).toBe(0)
-    expect(faults).toEqual([])
-  },
-)
+test.skipIf(!hasChromium)('it does not come where another tab has shown it meanwhile', async () => {
+  const display = { delaySeconds: 3, frequency: 'days' }
+  const { page, shop, open, faults } = await opened({ display })
+  await open()
+  const other = await page.context().newPage()
+  await other.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+  await other.goto(`${url}/sandbox/shop/${shop.id}/products/1001`)
+  await other.locator('store-popup').waitFor({ state: 'attached' })
+  await asked(page)
+  // Past the other tab's delay, by the same clock that it waits by.
+  await other.evaluate(
+    'new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve, { timeout: 2000 }), 4500))',
+  )
+  expect(await other.getByRole('dialog').count()).toBe(0)
+  expect(faults).toEqual([])
+})
 
-test.skipIf(!hasChromium)(
-  'it comes only when asked where nothing can be remembered',
-  { timeout: 60_000 },
-  async () => {
-    const display = { delaySeconds: 0, frequency: 'days' }
-    const { page, open, dialog } = await opened({ display })
-    await page.addInitScript(`
+test.skipIf(!hasChromium)('it comes only when asked where nothing can be remembered', async () => {
+  const display = { delaySeconds: 0, frequency: 'days' }
+  const { page, open, dialog } = await opened({ display })
+  await page.addInitScript(`
       for (const name of ['localStorage', 'sessionStorage'])
         Object.defineProperty(window, name, { get() { throw new DOMException('Off', 'SecurityError') } })`)
-    await open()
-    await page.locator('store-popup').waitFor({ state: 'attached' })
-    await page.waitForTimeout(1500)
-    expect(await dialog.count()).toBe(0)
-    await asked(page)
-  },
-)
+  await open()
+  await page.locator('store-popup').waitFor({ state: 'attached' })
+  await page.waitForTimeout(1500)
+  expect(await dialog.count()).toBe(0)
+  await asked(page)
+})
 
 test.skipIf(!hasChromium)(
   'a wheel that is closed while it turns, or before the answer, shows what was won',
-  { timeout: 60_000 },
   async () => {
     const coupon = { mode: 'shared', code: 'RODA10', type: 'percentage', value: 10 }
     const prizes = [
@@ -81,7 +72,7 @@ test.skipIf(!hasChromium)(
     await page.locator('store-popup .disc[style*="1710deg"]').waitFor()
     expect(await page.getByText('RODA10').count()).toBe(0)
     await page.keyboard.press('Escape')
-    await page.getByText('RODA10').waitFor({ timeout: 2000 })
+    await page.getByText('RODA10').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
 

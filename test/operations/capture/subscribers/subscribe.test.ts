@@ -158,7 +158,7 @@ describe('POST /newsletter/subscribers', () => {
     await app.drainJobs()
     const [row] = await subscribersOf(shop)
     expect((await mailTo('hangs@example.com'))[0]!.text).toContain(row!.coupon_code)
-  }, 20_000)
+  })
 
   test('a code that the platform refuses: failed, and the merchant is told once', async () => {
     const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'REFUSE' } })

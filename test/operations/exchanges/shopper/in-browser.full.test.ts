@@ -7,7 +7,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium)(
   'in a browser, without scripts: an order is looked up, its items asked for with a photo, followed, sent',
-  { timeout: 60_000 },
   async () => {
     const shop = await exchangeShop(app, {
       autoApprove: true,

@@ -107,9 +107,7 @@ describe('who waits', () => {
     expect(await shop.conversation()).toMatchObject({ status: 'open', waitingSince: at(3).toISOString() })
   })
 
-  test('by model: whatever is written, answered, fails, closes and arrives late', {
-    timeout: 120_000,
-  }, async () => {
+  test('by model: whatever is written, answered, fails, closes and arrives late', async () => {
     const step = fc.oneof(
       fc.record({ is: fc.constant('write' as const), late: fc.integer({ min: 0, max: 5 }) }),
       fc.record({ is: fc.constant('answer' as const), fails: fc.boolean() }),

@@ -16,7 +16,6 @@ const attendants = [
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'one choice is one click, a close is none, and it stands where it was put, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const created = await shop.call(createButton, {
@@ -74,14 +73,13 @@ test.skipIf(!hasChromium).each([1280, 390])(
       const { body } = await shop.call(getButton)
       return [body.impressions30d, body.clicks30d]
     }
-    await expect.poll(counted, { timeout: 10_000 }).toEqual([1, 1])
+    await expect.poll(counted).toEqual([1, 1])
     expect(faults).toEqual([])
   },
 )
 
 test.skipIf(!hasChromium)(
   'outside its hours it says so, or is not there; elsewhere it is not there either',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const { body } = await shop.call(createButton, {

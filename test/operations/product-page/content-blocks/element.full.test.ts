@@ -102,7 +102,6 @@ async function saveBlocks(shop: Shop): Promise<Record<string, string>> {
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'blocks of every design stand at their spots, are seen, opened and clicked, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)

@@ -15,7 +15,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'stickers lie over pictures, badges and the featured price stand beside, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults, asked } = await demoShop(app, url, { width })
     await putProducts(shop.platform, [
@@ -101,7 +100,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await open('/products/1001')
     await price.getByText('R$ 108,00 no Pix').waitFor()
     await page.locator('select[name=variantId]').selectOption('2002')
-    await expect.poll(() => price.getByText('Pix').count(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => price.getByText('Pix').count()).toBe(0)
     asked.length = 0
     await open()
     const card = page.locator('[data-product-id="1002"]')

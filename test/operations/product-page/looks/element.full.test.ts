@@ -9,7 +9,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'a look is seen, looked into and bought in one step, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, { body: { isEnabled: true, title: 'Complete', buttonText: 'Levar tudo' } })
@@ -40,9 +39,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
     const counted = async () =>
       (await shop.call(listLooks)).body.data.find(({ id }: { id: string }) => id === look.id)
-    await expect
-      .poll(counted, { timeout: 10_000 })
-      .toMatchObject({ impressions: 1, clicks: 1, addsToCart: 1 })
+    await expect.poll(counted).toMatchObject({ impressions: 1, clicks: 1, addsToCart: 1 })
     expect(faults.filter((fault) => !/ERR_NAME_NOT_RESOLVED|Failed to load resource/.test(fault))).toEqual([])
   },
 )

@@ -33,7 +33,6 @@ const hasFocus = (each: Focusable) => each.getRootNode().activeElement === each
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'the size guide opens, tells sizes in both units, and finds one, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -90,7 +89,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await inline.getByText('84-88').waitFor()
     expect(await inline.getByRole('button', { name: 'in', exact: true }).count()).toBe(0)
     await inline.scrollIntoViewIfNeeded()
-    await expect.poll(() => inline.locator('img:visible').count(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => inline.locator('img:visible').count()).toBe(0)
     await expectAccessible(page)
     expect(faults).toEqual([])
   },

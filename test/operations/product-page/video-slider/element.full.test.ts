@@ -11,7 +11,6 @@ import type { Shop } from '#test/support/store'
 const { app, url } = await servedApp()
 
 /** Two processors may be busy. */
-const soon = { timeout: 10_000 }
 
 const videos = [
   { videoUrl: video('one'), posterUrl: picture('one'), title: 'Em uso', linkedProductId: '1002' },
@@ -43,7 +42,6 @@ const hasFocus = (each: Focusable) => each.getRootNode().activeElement === each
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'videos play while they are in view, are stopped, and lead to products, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -58,17 +56,17 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await slider.scrollIntoViewIfNeeded()
     const first = slider.locator('video').first()
     const playing = { paused: false, muted: true, loop: true, controls: false }
-    await expect.poll(() => first.evaluate(state), soon).toEqual(playing)
+    await expect.poll(() => first.evaluate(state)).toEqual(playing)
     // The one that cannot be played, and has no picture, is not there.
-    await expect.poll(() => slider.locator('li').count(), soon).toBe(6)
+    await expect.poll(() => slider.locator('li').count()).toBe(6)
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     await slider.getByRole('button', { name: 'Próximo' }).click()
-    await expect.poll(() => first.evaluate(({ paused }: Player) => paused), soon).toBe(true)
+    await expect.poll(() => first.evaluate(({ paused }: Player) => paused)).toBe(true)
     await slider.getByRole('button', { name: 'Anterior' }).click()
-    await expect.poll(() => first.evaluate(({ paused }: Player) => paused), soon).toBe(false)
+    await expect.poll(() => first.evaluate(({ paused }: Player) => paused)).toBe(false)
     // While the list still glides, a click would scroll it itself, and the video away.
-    await expect.poll(() => slider.getByRole('button', { name: 'Anterior' }).isDisabled(), soon).toBe(true)
+    await expect.poll(() => slider.getByRole('button', { name: 'Anterior' }).isDisabled()).toBe(true)
     await slider.getByRole('button', { name: 'Pausar Em uso' }).click()
     await slider.getByRole('button', { name: 'Reproduzir Em uso' }).waitFor()
     await page.evaluate('scrollTo(0, 0)')
@@ -77,7 +75,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await first.evaluate(({ paused }: Player) => paused)).toBe(true)
     await page.evaluate("addEventListener('click', (event) => event.preventDefault())")
     await slider.getByRole('link', { name: 'Avental R$ 100,00' }).click()
-    await expect.poll(() => figures(shop), soon).toEqual([1, 1])
+    await expect.poll(() => figures(shop)).toEqual([1, 1])
     // As stories: a dialog with one at a time, and the focus where it was.
     await save({ layout: 'stories', showControls: true, loop: false, placement: 'below-gallery' })
     await open('/products/1001')
@@ -87,14 +85,14 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const dialog = stories.getByRole('dialog', { name: 'Veja de perto' })
     await dialog.getByText('1 de 7').waitFor()
     const large = dialog.locator('video')
-    await expect.poll(() => large.evaluate(state), soon).toEqual({ ...playing, loop: false, controls: true })
+    await expect.poll(() => large.evaluate(state)).toEqual({ ...playing, loop: false, controls: true })
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Próximo' }).click()
     await dialog.getByText('2 de 7').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(await opener.evaluate(hasFocus)).toBe(true)
-    await expect.poll(() => figures(shop), soon).toEqual([1, 2])
+    await expect.poll(() => figures(shop)).toEqual([1, 2])
     // Whoever wants no motion gets none.
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await save({ layout: 'carousel', showControls: false, placement: 'gallery' })
@@ -115,7 +113,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'the home page has videos of its own, also one that floats, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -134,17 +131,15 @@ test.skipIf(!hasChromium).each([1280, 390])(
       const { impressions, clicks } = (await shop.call(getHome)).body
       return [impressions, clicks]
     }
-    await expect.poll(counted, soon).toEqual([1, 1])
+    await expect.poll(counted).toEqual([1, 1])
     await save({ layout: 'floating', autoplay: true })
     await open()
     await expect
-      .poll(
-        () =>
-          slider
-            .locator('video')
-            .first()
-            .evaluate(({ paused }: Player) => paused),
-        soon,
+      .poll(() =>
+        slider
+          .locator('video')
+          .first()
+          .evaluate(({ paused }: Player) => paused),
       )
       .toBe(false)
     await expectAccessible(page)
@@ -152,17 +147,15 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await slider.getByRole('dialog').getByText('1 de 2').waitFor()
     await page.keyboard.press('Escape')
     await slider.getByRole('button', { name: 'Fechar' }).click()
-    await expect.poll(() => slider.locator('video').count(), soon).toBe(0)
+    await expect.poll(() => slider.locator('video').count()).toBe(0)
     await open()
     await page.waitForTimeout(1500)
     expect(await slider.locator('video').count()).toBe(0)
-    await expect.poll(counted, soon).toEqual([1, 2])
+    await expect.poll(counted).toEqual([1, 2])
     // Of videos that are all gone nothing is left, and nothing goes wrong.
     await save({ layout: 'carousel', videos: [videos[2]], title: 'Em casa' })
     await open()
-    await expect
-      .poll(() => slider.evaluate((each: Hosting) => each.shadowRoot?.childElementCount), soon)
-      .toBe(0)
+    await expect.poll(() => slider.evaluate((each: Hosting) => each.shadowRoot?.childElementCount)).toBe(0)
     expect(faults.filter((each) => !each.includes('Failed to load resource'))).toEqual([])
   },
 )

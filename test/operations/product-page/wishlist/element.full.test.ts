@@ -8,7 +8,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'a shopper wishes, leaves a contact, comes back and buys, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, {
@@ -61,7 +60,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
     const totals = async () => (await shop.call(getAnalytics)).body.totals
     await expect
-      .poll(totals, { timeout: 10_000 })
+      .poll(totals)
       .toMatchObject({ adds: 3, removes: 1, activeItems: 2, addsToCart: 1, contacts: 1 })
     expect(faults).toEqual([])
   },

@@ -11,7 +11,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'a bundle is chosen, put into the cart and told of; what is sold out is not sold, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const made = await shop.call(createBundle, {
@@ -41,10 +40,10 @@ test.skipIf(!hasChromium).each([1280, 390])(
       const { data } = (await shop.call(listBundles)).body
       return data.map(({ impressions, addsToCart }: Record<string, number>) => [impressions, addsToCart])
     }
-    await expect.poll(figures, { timeout: 20_000 }).toEqual([[1, 0]])
+    await expect.poll(figures).toEqual([[1, 0]])
     await bundle.getByRole('button', { name: 'Adicionar tudo ao carrinho' }).click()
     await bundle.getByText('Está tudo no seu carrinho.').waitFor()
-    await expect.poll(figures, { timeout: 20_000 }).toEqual([[1, 1]])
+    await expect.poll(figures).toEqual([[1, 1]])
     const clicks = app.database.root.selectFrom('discounts').select('clicks').where('store_id', '=', shop.id)
     expect(await clicks.execute()).toEqual([{ clicks: 1 }])
 

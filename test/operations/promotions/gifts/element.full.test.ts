@@ -7,7 +7,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'what is missing for a gift, the gift, and another one to claim, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const both = { combinesWith: { gifts: true }, gift: { productId: '1002' } }
@@ -76,7 +75,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
         .where('store_id', '=', shop.id)
         .orderBy('min_amount')
         .execute()
-    await expect.poll(counted, { timeout: 20_000 }).toEqual([
+    await expect.poll(counted).toEqual([
       { impressions: 1, clicks: 1, cart_adds: 2 },
       { impressions: 1, clicks: 1, cart_adds: 1 },
     ])
@@ -88,7 +87,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium)(
   'what the cart does not earn any more goes out again, and what was bought stays',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const body = { name: 'Brinde', minAmount: 100, gift: { productId: '1002' } }

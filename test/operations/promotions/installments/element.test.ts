@@ -12,7 +12,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'installments of the chosen variant, of the products of a list and of the cart, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(createRule, {
@@ -69,7 +68,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium)(
   'nothing is reckoned from a price, or shown beside prices, of another currency',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     await shop.call(createRule, { body: { name: 'Cartão', maxInstallments: 3 } })

@@ -15,7 +15,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'a promotion over the picture, beside the price and in the cart, with the time that is left, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await putCategories(shop.platform, [{ id: '301', name: 'Cozinha' }])
@@ -85,9 +84,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       .selectFrom('discounts')
       .select('impressions')
       .where('store_id', '=', shop.id)
-    await expect
-      .poll(() => impressions.execute(), { timeout: 20_000 })
-      .toEqual([{ impressions: 1 }, { impressions: 1 }])
+    await expect.poll(() => impressions.execute()).toEqual([{ impressions: 1 }, { impressions: 1 }])
 
     await shop.call(saveSettings, { body: { showInProductList: false, showInCart: false } })
     await open()
@@ -99,7 +96,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium)(
   'a cart of which the checkout has taken the discount off says what it saves, however much of it the theme tells',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2 }

@@ -160,31 +160,27 @@ test('whatever the bytes, it ends and throws nothing', () => {
   )
 })
 
-test.skipIf(!hasChromium)(
-  'a browser shows what is left as it showed the whole',
-  { timeout: 120_000 },
-  async () => {
-    const { page, open } = await demoShop(app, url, { width: 1280 })
-    await open()
-    for (const type of ['image/jpeg', 'image/png', 'image/webp']) {
-      const drawn = (await page.evaluate(
-        `(() => { const canvas = document.createElement('canvas'); canvas.width = 40; canvas.height = 20
+test.skipIf(!hasChromium)('a browser shows what is left as it showed the whole', async () => {
+  const { page, open } = await demoShop(app, url, { width: 1280 })
+  await open()
+  for (const type of ['image/jpeg', 'image/png', 'image/webp']) {
+    const drawn = (await page.evaluate(
+      `(() => { const canvas = document.createElement('canvas'); canvas.width = 40; canvas.height = 20
         canvas.getContext('2d').fillRect(0, 0, 20, 20); return canvas.toDataURL('${type}') })()`,
-      )) as string
-      const plain = Buffer.from(drawn.split(',')[1]!, 'base64')
-      const turnedBy: Record<string, [at: number, notes: Buffer]> = {
-        'image/jpeg': [2, exif(6)],
-        'image/png': [33, chunk('eXIf', tiff(6, true))],
-      }
-      const [at, notes] = turnedBy[type] ?? [0, Buffer.alloc(0)]
-      const given = Buffer.concat([plain.subarray(0, at), notes, plain.subarray(at)])
-      const sizeOf = (bytes: Buffer): Promise<unknown> =>
-        page.evaluate(
-          `(async () => { const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (each) => each.charCodeAt(0))
-          const { width, height } = await createImageBitmap(new Blob([bytes], { type: '${type}' })); return [width, height] })()`,
-        )
-      const wanted = type in turnedBy ? [20, 40] : [40, 20]
-      expect([type, await sizeOf(given), await sizeOf(bare(given)!)]).toEqual([type, wanted, wanted])
+    )) as string
+    const plain = Buffer.from(drawn.split(',')[1]!, 'base64')
+    const turnedBy: Record<string, [at: number, notes: Buffer]> = {
+      'image/jpeg': [2, exif(6)],
+      'image/png': [33, chunk('eXIf', tiff(6, true))],
     }
-  },
-)
+    const [at, notes] = turnedBy[type] ?? [0, Buffer.alloc(0)]
+    const given = Buffer.concat([plain.subarray(0, at), notes, plain.subarray(at)])
+    const sizeOf = (bytes: Buffer): Promise<unknown> =>
+      page.evaluate(
+        `(async () => { const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (each) => each.charCodeAt(0))
+          const { width, height } = await createImageBitmap(new Blob([bytes], { type: '${type}' })); return [width, height] })()`,
+      )
+    const wanted = type in turnedBy ? [20, 40] : [40, 20]
+    expect([type, await sizeOf(given), await sizeOf(bare(given)!)]).toEqual([type, wanted, wanted])
+  }
+})

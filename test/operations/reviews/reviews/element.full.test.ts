@@ -36,7 +36,6 @@ async function write({ shop }: DemoShop, rating: number, name: string) {
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'stars lead to the reviews, which are read, turned, sorted, and one is written with a picture, %i wide',
-  { timeout: 120_000 },
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page, open, faults, asked } = demo
@@ -120,7 +119,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium)(
   'who has no order is told how; the link of one opens the form; a second review is refused in words',
-  { timeout: 120_000 },
   async () => {
     const demo = await demoShop(app, url, { width: 390, locale: 'es' })
     const { shop, page, open } = demo

@@ -8,7 +8,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'testimonials turn by themselves, by buttons and keys, and can be stopped, %i wide',
-  { timeout: 120_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     for (const n of [1, 2, 3, 4, 5]) {

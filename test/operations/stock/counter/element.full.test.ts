@@ -9,7 +9,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'few are left of the variant that is chosen, %i wide',
-  { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, { body: { isEnabled: true, threshold: 10 } })
@@ -32,27 +31,23 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
-test.skipIf(!hasChromium)(
-  'a card says how few are left of all its variants together',
-  { timeout: 60_000 },
-  async () => {
-    const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
-    const body = { isEnabled: true, threshold: 10, showInProductList: true }
-    await shop.call(saveSettings, { body })
-    const stock = (variant: number, count: number) =>
-      post(app, `/sandbox/api/ecommerce/${shop.id}/variants/${variant}/stock`, { stock: count })
-    const { body: product } = await shop.call(listProducts, { query: { ids: '1001' } })
-    expect(product.data[0].id).toBe('1001')
-    const variants: { id: string }[] = product.data[0].variants
-    for (const { id } of variants) await stock(Number(id), 2)
-    await app.drainJobs()
-    await open()
-    const counter = page.locator('[data-product-id="1001"] store-stock-counter')
-    await counter.getByText(String(2 * variants.length)).waitFor()
-    await expectAccessible(page)
-    // On the page itself it is of the variant that is chosen.
-    await open('/products/1001')
-    await page.locator('store-stock-counter').first().getByText('2').waitFor()
-    expect(faults).toEqual([])
-  },
-)
+test.skipIf(!hasChromium)('a card says how few are left of all its variants together', async () => {
+  const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
+  const body = { isEnabled: true, threshold: 10, showInProductList: true }
+  await shop.call(saveSettings, { body })
+  const stock = (variant: number, count: number) =>
+    post(app, `/sandbox/api/ecommerce/${shop.id}/variants/${variant}/stock`, { stock: count })
+  const { body: product } = await shop.call(listProducts, { query: { ids: '1001' } })
+  expect(product.data[0].id).toBe('1001')
+  const variants: { id: string }[] = product.data[0].variants
+  for (const { id } of variants) await stock(Number(id), 2)
+  await app.drainJobs()
+  await open()
+  const counter = page.locator('[data-product-id="1001"] store-stock-counter')
+  await counter.getByText(String(2 * variants.length)).waitFor()
+  await expectAccessible(page)
+  // On the page itself it is of the variant that is chosen.
+  await open('/products/1001')
+  await page.locator('store-stock-counter').first().getByText('2').waitFor()
+  expect(faults).toEqual([])
+})

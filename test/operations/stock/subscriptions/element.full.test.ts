@@ -10,7 +10,6 @@ const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'who finds it sold out leaves an email on its card, and a phone on its page, %i wide',
-  { timeout: 120_000 },
   async (width) => {
     const { shop, page, open, faults, asked } = await demoShop(app, url, { width })
     const body = {

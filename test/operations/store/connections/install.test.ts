@@ -163,13 +163,10 @@ describe('the loader in its theme', () => {
     await app.advance(2 * 3_600_000)
     await visit(shop, '/loader.js?via=embed', { headers: { 'user-agent': 'Mozilla/5.0' } })
     await expect
-      .poll(
-        async () => {
-          await app.drainJobs()
-          return platform.shop.scripts.length
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await app.drainJobs()
+        return platform.shop.scripts.length
+      })
       .toBe(0)
     expect(await stateOf()).toMatchObject({ state: 'installed', scriptId: null })
   })

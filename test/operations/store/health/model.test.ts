@@ -209,7 +209,7 @@ describe('two processes on one database', async () => {
       }),
       runs(12),
     )
-  }, 60_000)
+  })
 })
 
 function errorOf(event: Event): Error | null {

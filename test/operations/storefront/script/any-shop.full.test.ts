@@ -39,7 +39,7 @@ const head = '<title>Caneca</title><link rel="icon" href="data:,">'
 const ordinary = (loader: string): string =>
   `<!doctype html><html><head>${head}<script async src="${loader}"></script></head><body><main>A shop</main></body></html>`
 
-describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a shop', () => {
   const shops: Record<string, (loader: string) => ForeignPage> = {
     'that allows scripts with a nonce alone, no styles, and asks for Trusted Types': (loader) => ({
       html: `<!doctype html><html><head>${head}<script nonce="abc" async src="${loader}"></script></head><body>A shop</body></html>`,
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     await freeShipping(page).waitFor()
     expect(await page.locator('[name="attributes[mk]"]').getAttribute('value')).toBe('click-token')
     await expect
-      .poll(() => eventsOf(shop), { timeout: 10_000 })
+      .poll(() => eventsOf(shop))
       .toEqual([{ type: 'product-view', widget: 'page', product_id: '1001' }])
     await page.waitForFunction(`localStorage.getItem('storefront.events') === null`)
   })
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
       window.storefront.tell('product-view', 'page', { productId: '1001' })
     `)
     await page.goto(`${site}/other`)
-    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await eventsOf(shop)).length).toBe(1)
     expect(await page.evaluate(`localStorage.getItem('storefront.visitor')`)).toMatch(/^[\w-]{36}$/)
   })
 
@@ -212,7 +212,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
       JSON.stringify([null, 5, event]),
     )
     await page.goto(site)
-    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await eventsOf(shop)).length).toBe(1)
   })
 
   test('too many at once, then trouble: no event is lost, nor overtaken by another that was kept', async () => {
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     }
     await page.goto(`${site}/other`)
     await expect
-      .poll(async () => (await eventsOf(shop)).map((each) => each.product_id).sort(), { timeout: 20_000 })
+      .poll(async () => (await eventsOf(shop)).map((each) => each.product_id).sort())
       .toEqual(products.toSorted())
     await expect.poll(() => page.evaluate(kept)).toEqual([])
   })
@@ -363,7 +363,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     await page.mouse.wheel(0, 2000)
     await page.locator('store-messaging-button [part~=tooltip]').waitFor()
     // Told by effects, which run one after the other in the whole page.
-    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await eventsOf(shop)).length).toBeGreaterThan(0)
     expect(faults.filter((fault) => !/Failed to load|TrustedTypePolicy|Trusted Type/.test(fault))).toEqual([])
   })
 

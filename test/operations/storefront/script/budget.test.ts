@@ -71,7 +71,6 @@ test.runIf(isFullSuite)(
 
 test.skipIf(!hasChromium)(
   'a page asks once for its data, and only for the modules of what it shows',
-  { timeout: 60_000 },
   async () => {
     const { shop, page, open, asked } = await demoShop(app, url)
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
@@ -88,46 +87,41 @@ test.skipIf(!hasChromium)(
   },
 )
 
-test.skipIf(!hasChromium)(
-  'popup and contact form are not asked for before somebody wants them',
-  { timeout: 60_000 },
-  async () => {
-    const { shop, page, open, asked } = await demoShop(app, url)
-    const display = { delaySeconds: null, scrollPercent: null, teaserEnabled: true, teaserText: 'Ganhe 10%' }
-    for (const [path, body] of [
-      ['/newsletter/settings', { isEnabled: true, display }],
-      ['/contact-form/settings', { isEnabled: true, placement: 'floating' }],
-    ] as const) {
-      const method = path === '/newsletter/settings' ? 'POST' : 'PUT'
-      const saved = await shop.request(method, path, { body })
-      expect([path, saved.status]).toEqual([path, 200])
-    }
-    await open()
-    const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
-    await teaser.waitFor()
-    const opener = page.locator('store-contact-form').getByRole('button')
-    await opener.waitFor()
-    await page.waitForLoadState('networkidle')
-    const data = () =>
-      asked.flatMap((each) => {
-        const [, rest] = each.split(`/storefront/${shop.publicId}/`)
-        return rest ? [rest.split('?')[0]!] : []
-      })
-    expect(data()).toEqual(['loader.js', 'widgets'])
-    await teaser.click()
-    await page.getByRole('dialog').waitFor()
-    expect(data()).toEqual(['loader.js', 'widgets', 'newsletter'])
-    await page.keyboard.press('Escape')
-    await opener.click()
-    await page.getByRole('dialog').getByRole('textbox').first().fill('Ana')
-    await expect.poll(data).toContain('contact-form')
-    expect(data().filter((path) => path === 'contact-form')).toHaveLength(1)
-  },
-)
+test.skipIf(!hasChromium)('popup and contact form are not asked for before somebody wants them', async () => {
+  const { shop, page, open, asked } = await demoShop(app, url)
+  const display = { delaySeconds: null, scrollPercent: null, teaserEnabled: true, teaserText: 'Ganhe 10%' }
+  for (const [path, body] of [
+    ['/newsletter/settings', { isEnabled: true, display }],
+    ['/contact-form/settings', { isEnabled: true, placement: 'floating' }],
+  ] as const) {
+    const method = path === '/newsletter/settings' ? 'POST' : 'PUT'
+    const saved = await shop.request(method, path, { body })
+    expect([path, saved.status]).toEqual([path, 200])
+  }
+  await open()
+  const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
+  await teaser.waitFor()
+  const opener = page.locator('store-contact-form').getByRole('button')
+  await opener.waitFor()
+  await page.waitForLoadState('networkidle')
+  const data = () =>
+    asked.flatMap((each) => {
+      const [, rest] = each.split(`/storefront/${shop.publicId}/`)
+      return rest ? [rest.split('?')[0]!] : []
+    })
+  expect(data()).toEqual(['loader.js', 'widgets'])
+  await teaser.click()
+  await page.getByRole('dialog').waitFor()
+  expect(data()).toEqual(['loader.js', 'widgets', 'newsletter'])
+  await page.keyboard.press('Escape')
+  await opener.click()
+  await page.getByRole('dialog').getByRole('textbox').first().fill('Ana')
+  await expect.poll(data).toContain('contact-form')
+  expect(data().filter((path) => path === 'contact-form')).toHaveLength(1)
+})
 
 test.skipIf(!hasChromium)(
   'who has seen a page of a kind sees no other of it jump, with everything on',
-  { timeout: 120_000 },
   async () => {
     const { shop, page, open } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)

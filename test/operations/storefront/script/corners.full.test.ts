@@ -52,7 +52,6 @@ interface Covered {
 
 test.skipIf(!hasChromium)(
   'what stays covers a third of the height at most, with what passes three fifths, and each can be pressed',
-  { timeout: 120_000 },
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)

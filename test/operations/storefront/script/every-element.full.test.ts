@@ -121,7 +121,6 @@ const paths = ['', '/categories/301', '/products/1001', '/products/1003', '/cart
 
 test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
   'every element fits a window of 320 pixels, is to be pressed, read and left in peace, %s',
-  { timeout: 240_000 },
   async (dir) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)

@@ -32,7 +32,7 @@ const noFaults = (faults: string[]) =>
 
 const fullLoader = hasChromium ? (await fullShop()).loader : ''
 
-describe.skipIf(!hasChromium)('a body', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a body', () => {
   test.each([
     'display: flex',
     'display: flex; flex-direction: column; align-items: center; min-height: 100vh',
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('a body', { timeout: 60_000 }, () => {
   )
 })
 
-describe.skipIf(!hasChromium)('a phone on its side', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a phone on its side', () => {
   const device = { viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true }
 
   test('is one: strips leave it two thirds, what is in corners stands in a row and is not covered, and so after a turn', async () => {
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)('a phone on its side', { timeout: 60_000 }, () => 
   })
 })
 
-describe.skipIf(!hasChromium)('a page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a page', () => {
   test('that is made ready before anybody opens it counts nothing and starts nothing; opened, it does', async () => {
     const { shop, loader } = await fullShop()
     const before = (await eventsOf(shop)).length
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)('a page', { timeout: 60_000 }, () => {
     expect(await page.evaluate(shownFor)).toEqual([])
     await page.evaluate('open_()')
     await page.getByText('Free shipping').waitFor()
-    await expect.poll(async () => (await eventsOf(shop)).at(-1)?.product_id, { timeout: 10_000 }).toBe('1002')
+    await expect.poll(async () => (await eventsOf(shop)).at(-1)?.product_id).toBe('1002')
     expect((await eventsOf(shop)).length).toBe(before + 1)
     noFaults(faults)
   })
@@ -156,9 +156,7 @@ describe.skipIf(!hasChromium)('a page', { timeout: 60_000 }, () => {
     const site = await foreignShop((path) => ({ html: pageOf(path, { loader }) }))
     await page.goto(`${site}/products/1001`)
     const isFor = (productId: string) =>
-      expect
-        .poll(() => page.evaluate<string[]>(`${seeAll}.then(() => ${shownFor})`), { timeout: 15_000 })
-        .toEqual([productId])
+      expect.poll(() => page.evaluate<string[]>(`${seeAll}.then(() => ${shownFor})`)).toEqual([productId])
     const once = async () => {
       for (const tag of ['store-free-shipping-bar', 'store-action-bar', 'store-messaging-button'])
         await expect.poll(() => page.locator(tag).count()).toBe(1)
@@ -173,7 +171,7 @@ describe.skipIf(!hasChromium)('a page', { timeout: 60_000 }, () => {
     await page.evaluate(visitBy('/other'))
     await expect.poll(() => page.evaluate('[storefront.page, storefront.productId]')).toEqual(['other', null])
     await once()
-    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(before + 3)
+    await expect.poll(async () => (await eventsOf(shop)).length).toBe(before + 3)
     expect(
       (await eventsOf(shop))
         .slice(before)

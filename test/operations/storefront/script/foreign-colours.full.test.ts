@@ -49,7 +49,7 @@ const hardlyRead = `(() => {
   return found
 })()`
 
-describe.skipIf(!hasChromium)('a dark theme', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a dark theme', () => {
   const look = async (css: string): Promise<{ page: Page; faults: string[] }> => {
     const { page, faults } = await visitor()
     const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader, css }) }))
@@ -88,7 +88,6 @@ describe.skipIf(!hasChromium)('a dark theme', { timeout: 60_000 }, () => {
 
 test.skipIf(!hasChromium)(
   'who has all colours forced sees where buttons, bars, bubbles and dialogs begin, and one text in a field',
-  { timeout: 60_000 },
   async () => {
     const { page } = await visitor({ forcedColors: 'active' })
     const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader }) }))

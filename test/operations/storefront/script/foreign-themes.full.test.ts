@@ -40,7 +40,7 @@ async function themed(css: string, gallery = picture): Promise<{ page: Page; fau
   return { page, faults }
 }
 
-describe.skipIf(!hasChromium)('a theme', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a theme', () => {
   test('that gives all boxes of its page a height, a width and a side: a bar is as high as what it says, and goes across', async () => {
     const { page, faults } = await themed(
       'html, body, body > div { height: 100%; margin: 0 } body > div { float: left; padding: 30px; max-width: 960px }',

@@ -33,7 +33,6 @@ async function shopSite(loader: string): Promise<string> {
 
 test.skipIf(!hasChromium)(
   'in a browser: bars, button and alerts are drawn on a shop of another origin, and told of',
-  { timeout: 60_000 },
   async () => {
     const shop = await connectedStore(app, { locale: 'pt-BR' })
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
@@ -84,7 +83,7 @@ test.skipIf(!hasChromium)(
         .where('store_id', '=', shop.id)
         .orderBy('widget')
         .execute()
-    await expect.poll(events, { timeout: 20_000 }).toEqual([
+    await expect.poll(events).toEqual([
       { type: 'impression', widget: 'fomo-alert', resource_id: 'recent-purchases', product_id: null },
       { type: 'impression', widget: 'messaging-button', resource_id: '', product_id: null },
       { type: 'product-view', widget: 'page', resource_id: '', product_id: '1001' },
@@ -100,7 +99,6 @@ test.skipIf(!hasChromium)(
 
 test.skipIf(!hasChromium)(
   'in a browser: who subscribed in the popup gets out of it, by button, by key, and by the page behind it',
-  { timeout: 60_000 },
   async () => {
     const shop = await connectedStore(app, { locale: 'en' })
     const saved = await shop.call(saveSettings, {
@@ -164,7 +162,6 @@ test.skipIf(!hasChromium)(
 
 test.skipIf(!hasChromium)(
   'in a browser: a popup higher or wider than a phone has its fields and its way out within reach, in each layout',
-  { timeout: 60_000 },
   async () => {
     const shop = await connectedStore(app, { locale: 'en' })
     const { page } = await openPage()

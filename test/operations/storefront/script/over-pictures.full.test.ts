@@ -29,7 +29,6 @@ const overlapping = `(() => {
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'stickers, labels of promotions and the heart stand beside each other in each corner, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveWishlist, {
@@ -51,7 +50,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
           if (withStickers) await page.locator('store-stickers').getByText('top-right').first().waitFor()
           const pictures = path === '' ? 2 : 1
           await expect
-            .poll(() => page.evaluate(overlapping), { timeout: 10_000 })
+            .poll(() => page.evaluate(overlapping))
             .toEqual({ pairs: [], beside: [], count: pictures * (withStickers ? 6 : 2) })
         }
       }

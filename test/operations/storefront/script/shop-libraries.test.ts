@@ -63,17 +63,17 @@ const walked = (page: Page): Promise<string[]> =>
     return ${drawn}
   })()`)
 
-describe.skipIf(!hasChromium)('beside libraries that spoil what scripts share', { timeout: 90_000 }, () => {
+describe.skipIf(!hasChromium)('beside libraries that spoil what scripts share', () => {
   test('every element is drawn as beside none, asks nothing of them, and what turns is turned', async () => {
     const shop = await connectedStore(app, { locale: 'pt-BR' })
     await everythingOn(app, shop)
     const loader = `${url}/storefront/${shop.publicId}/loader.js`
     const plain = await openedBy(pageOf(loader, ''))
-    await expect.poll(async () => (await walked(plain.page)).length, { timeout: 20_000 }).toBeGreaterThan(17)
+    await expect.poll(async () => (await walked(plain.page)).length).toBeGreaterThan(17)
     await plain.page.waitForTimeout(1500)
     const wanted = await walked(plain.page)
     const { page, faults } = await openedBy(pageOf(loader, libraries))
-    await expect.poll(() => walked(page), { timeout: 20_000 }).toEqual(wanted)
+    await expect.poll(() => walked(page)).toEqual(wanted)
     const testimonials = page.locator('store-testimonials')
     const track = testimonials.locator('[part=track]')
     await testimonials.locator('[part=next]').click()

@@ -24,7 +24,6 @@ import { post } from '#test/support/numbers'
 
 const { app, url } = await servedApp()
 const aDay = 86_400_000
-const soon = { timeout: 10_000 }
 
 async function saved({ shop }: DemoShop, operation: Operation, body: object): Promise<void> {
   const answer = await shop.call(operation, { body })
@@ -50,7 +49,6 @@ async function checkOut(page: Page, open: (path: string) => Promise<unknown>, em
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'who wished, came back and bought with a coupon: promotion, gift, order, conversion and wishes, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page: first, open, faults } = demo
@@ -70,13 +68,13 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await first.getByRole('dialog').getByLabel('E-mail').fill('ana@example.com')
     await first.getByRole('button', { name: 'Salvar' }).click()
     const totals = async () => (await shop.call(getWishes)).body.totals
-    await expect.poll(totals, soon).toMatchObject({ adds: 1, contacts: 1, activeItems: 1 })
+    await expect.poll(totals).toMatchObject({ adds: 1, contacts: 1, activeItems: 1 })
 
     await app.advance(aDay)
     const page = await demo.comeBack()
     const go = (path: string) => page.goto(`${url}/sandbox/shop/${shop.id}${path}`)
     const heart = page.locator('[data-product-id="1002"] store-wishlist-button').getByRole('button')
-    await expect.poll(() => heart.getAttribute('aria-pressed'), soon).toBe('true')
+    await expect.poll(() => heart.getAttribute('aria-pressed')).toBe('true')
     // The coupon is another address's: the order knows it by its code alone.
     await page.getByRole('button', { name: 'Ganhe 10%' }).click()
     await page.getByLabel('Seu e-mail').fill('noticias@example.com')
@@ -127,7 +125,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       ...{ impressions: 1, subscribers: 1, couponsIssued: 1 },
       attributed: { orders: 1, revenue: 180 },
     })
-    await expect.poll(totals, soon).toMatchObject({ addsToCart: 1, purchases: 1, revenue: 180, shoppers: 1 })
+    await expect.poll(totals).toMatchObject({ addsToCart: 1, purchases: 1, revenue: 180, shoppers: 1 })
     await (await shop.context()).queue(discountsSync, {})
     await app.drainJobs()
     for (const list of [listPromotions, listGifts]) {
@@ -140,7 +138,6 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 test.skipIf(!hasChromium).each([1280, 390])(
   'who asked to be told of stock follows the link, buys a bundle, and the order brings the token back, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page: first, open, faults } = demo
@@ -184,7 +181,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await (await shop.context()).queue(discountsSync, {})
     await app.drainJobs()
     const bundles = async () => (await shop.call(listBundles)).body.data
-    await expect.poll(bundles, soon).toMatchObject([{ addsToCart: 1, usageCount: 1 }])
+    await expect.poll(bundles).toMatchObject([{ addsToCart: 1, usageCount: 1 }])
     expect(faults).toEqual([])
   },
 )

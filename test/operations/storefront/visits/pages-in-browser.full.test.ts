@@ -68,7 +68,6 @@ async function looked(page: Page, name: string): Promise<void> {
 
 test.skipIf(!hasChromium).each([390, 1280])(
   'every page behind a link is accessible and fits, %i wide',
-  { timeout: 90_000 },
   async (width) => {
     await app.setClock('2026-04-01T12:00:00.000Z')
     const texts = { intro: 'Troque ou devolva em até 30 dias.', policy: 'A primeira troca é grátis.' }
