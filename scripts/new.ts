@@ -31,7 +31,7 @@ export const newOperationProgram = (terminal: Terminal): Command =>
       'after',
       examples(
         terminal,
-        'npm run new -- GET /store/greeting',
+        'npm run new -- GET /notifications/greeting',
         'npm run new -- POST /reviews/:id/translate --section reviews',
       ),
     )

@@ -65,7 +65,7 @@ interface ExchangeRequestsRow {
   exchange_order_id: string | null
   rejection_code: string | null
   rejection_reason: string | null
-  /** `searchTextOf` of `lib/request-search.ts`. */
+  /** `searchTextOf` of `operations/exchanges/requests/search.ts`. */
   search_text: string
   /** Of the shipping, while approved. */
   expires_at: NullableInstant

@@ -1,4 +1,4 @@
-import { section } from '#runtime/operation'
+import { section } from '#runtime/section'
 
 export default section({
   title: 'Messaging connection and templates',

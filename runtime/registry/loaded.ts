@@ -1,8 +1,9 @@
 /** What the registry found: every operation, job and page, checked and frozen. */
 import type { Job } from '#runtime/job'
-import type { Operation, Section } from '#runtime/operation'
+import type { Operation } from '#runtime/operation'
 import type { Page } from '#runtime/page'
 import type { Role } from '#runtime/roles'
+import type { Section } from '#runtime/section'
 import type { AnyPoint, Given, Wired } from '#runtime/wiring'
 
 export interface LoadedOperation {

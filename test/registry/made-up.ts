@@ -1,5 +1,5 @@
 /** Operations nobody offers, which together use all that an operation can declare. */
-import { type Operation, operation, type Section, section, z } from '#runtime/operation'
+import { type Operation, operation, z } from '#runtime/operation'
 import type { Registry } from '#runtime/registry/loaded'
 import { loadedOperation } from '#runtime/registry/registry'
 import {
@@ -26,6 +26,7 @@ import {
   text,
   writeBody,
 } from '#runtime/schema'
+import { type Section, section } from '#runtime/section'
 
 const maker = named(
   'Maker',

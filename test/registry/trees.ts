@@ -33,7 +33,7 @@ export async function faultLines(
   return (await check(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
 }
 
-export const sectionFile = `import { section } from '#runtime/operation'
+export const sectionFile = `import { section } from '#runtime/section'
 export default section({ title: 'Things', description: 'Things.', position: 1, order: [] })
 `
 

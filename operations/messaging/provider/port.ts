@@ -1,6 +1,6 @@
 /**
  * What a messaging provider does for us. Calls throw `Refused`, `Unavailable`, and sends also `Throttled` and
- * `NumberLimit`, of ../errors.ts.
+ * `NumberLimit`, of runtime/ports/errors.ts.
  */
 import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { NumberPort } from './number-port.ts'

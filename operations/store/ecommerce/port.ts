@@ -1,4 +1,4 @@
-/** What an ecommerce platform does for us. Each call may throw `Refused` or `Unavailable` of ../errors.ts. */
+/** What an ecommerce platform does for us. Each call may throw `Refused`, `Throttled` or `Unavailable` of runtime/ports/errors.ts. */
 import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 import type { Money } from './money.ts'

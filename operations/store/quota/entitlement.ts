@@ -39,7 +39,7 @@ export async function entitlementOf(ctx: Context): Promise<Entitlement> {
 }
 
 /**
- * `statusAt` of `operations/store/quota/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
+ * `statusAt` of `operations/store/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
  * instant.
  */
 export const statusOf = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
@@ -65,7 +65,7 @@ const planFacts = JSON.stringify(
     ]),
   ),
 )
-/** `planIdAt` of `operations/store/quota/plans.ts` as SQL. */
+/** `planIdAt` of `operations/store/plans.ts` as SQL. */
 export const planIdOf = (now: Expression<Date> | Date): RawBuilder<string> =>
   sql`case when ${now}::timestamptz >= (b.scheduled_change ->> 'effectiveAt')::timestamptz
     then b.scheduled_change ->> 'planId' else b.plan_id end`

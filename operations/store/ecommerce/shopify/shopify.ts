@@ -1,5 +1,5 @@
 /**
- * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says, how to connect as
+ * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./http/options.ts says, how to connect as
  * ./SHOPIFY.md does. An app needs the permissions of ./installation/install.ts.
  *
  * What Shopify cannot do, and this does not pretend:
