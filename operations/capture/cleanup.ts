@@ -1,9 +1,9 @@
 /** What captures and imports leave behind. */
+
 import { dropStagedRows } from '#operations/campaigns/door'
 import type { SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { dropOldPreviews } from './popup/previews.ts'
-
-const hourMs = 3_600_000
 
 /** Drops old previews, IP hashes of more than an hour, and staged rows of imports that have ended. */
 export async function cleanUp(ctx: SystemContext): Promise<void> {

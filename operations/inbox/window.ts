@@ -1,5 +1,7 @@
 /** The 24 hours after a contact's last message, as their conversation knows it. */
-const windowMs = 24 * 3_600_000
+import { dayMs } from '#runtime/durations'
+
+const windowMs = dayMs
 
 /** At the very instant it is closed. */
 export const isWindowOpen = (lastInboundAt: Date | null, now: Date): boolean =>

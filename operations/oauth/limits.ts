@@ -1,8 +1,9 @@
 /** How often an address may ask. Hosted assistants ask for all of their users from a few addresses. */
+
 import type { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
 
-const minuteMs = 60_000
 const limits = {
   /** Pages of people. */
   authorize: { limit: 60, windowMs: minuteMs },

@@ -1,5 +1,7 @@
 /** Plans and what each includes, and which one and which status hold at an instant. */
+
 import type { PlanFacts, SubscriptionInstants } from '#db/access'
+import { dayMs } from '#runtime/durations'
 
 const starter = [
   'statistics',
@@ -101,7 +103,7 @@ export function planIdAt({ plan_id: planId, scheduled_change: scheduled }: PlanF
 }
 
 export type SubscriptionStatus = 'trialing' | 'active' | 'past-due' | 'paused' | 'cancelled' | 'ended'
-export const pausedLastsMs = 90 * 24 * 3_600_000
+export const pausedLastsMs = 90 * dayMs
 
 /**
  * The status that holds at `now`, whatever a late job has written: a trial past its end is `ended`, a grace past its

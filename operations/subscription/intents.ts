@@ -6,6 +6,7 @@
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
+import { minuteMs } from '#runtime/durations'
 import { refuseForNow } from '#runtime/errors'
 import { billingReconcile } from './handles.ts'
 
@@ -15,7 +16,7 @@ export type TaskKind = 'cancel-agreement' | 'pause-agreement' | 'close-checkout'
 export const askedKinds: readonly AskedKind[] = ['cancel', 'charge', 'schedule']
 
 /** Whoever asked is dead after this long: somebody else finishes. */
-const heldMs = 60_000
+const heldMs = minuteMs
 
 /**
  * Writes down what the merchant asked for, and queues the look at it should nobody finish it. Refuses with `conflict`

@@ -2,6 +2,7 @@
 
 import type { Row } from '#db/tables'
 import { amounts, pausedLastsMs, periods } from '#operations/store/door'
+import { dayMs, weekMs } from '#runtime/durations'
 import { type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf, shareOf, wholeOf } from './money.ts'
 
 export type SubscriptionRow = Row<'subscriptions'>
@@ -24,10 +25,10 @@ export type Move =
   | 'plan-changed'
   | 'renewed'
 
-const graceMs = 7 * 24 * 3_600_000
+const graceMs = weekMs
 /** What was paid may be disputed, or given back at the provider, for half a year. */
-export const goesBackForMs = 200 * 24 * 3_600_000
-const retryMs = [1, 3, 5].map((days) => days * 24 * 3_600_000)
+export const goesBackForMs = 200 * dayMs
+const retryMs = [1, 3, 5].map((days) => days * dayMs)
 
 export const scheduledOf = (row: SubscriptionRow): ScheduledChange | null =>
   row.scheduled_change as ScheduledChange | null

@@ -3,6 +3,7 @@
 import { entitlementChanged, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import { billingReconcile } from './handles.ts'
 import { addTask } from './intents.ts'
 import { asOf, type Move, nextCharge, nextChargeAt, pricedOn, type SubscriptionRow } from './moves.ts'
@@ -146,7 +147,7 @@ async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow
   return saved
 }
 
-export const followedAgainMs = 24 * 3_600_000
+export const followedAgainMs = dayMs
 
 /** Whether it is time for a look at all that the provider knows of the store. */
 export const isFollowedLongAgo = ({ followed_at: at }: SubscriptionRow, now: Date): boolean =>

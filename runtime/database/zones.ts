@@ -2,10 +2,12 @@
  * Whether a server's database has the zones' clocks that this process has: days are counted there, hours are kept here.
  * Both come from the IANA's data, each as old as what it was installed with.
  */
+
 import { setImmediate as breath } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { IANAZone } from 'luxon'
 import type { RootDatabase } from '#db/database'
+import { dayMs } from '#runtime/durations'
 
 export interface ZonesApart {
   /** Whose clocks differ within the next year. */
@@ -16,7 +18,7 @@ export interface ZonesApart {
 
 /** Once a month for a year: rules change with a season. */
 const months = 12
-const monthMs = 30 * 24 * 3_600_000
+const monthMs = 30 * dayMs
 const atATime = 20
 
 /** Of all zones that this process knows, unless some are named. For a server: the embedded database takes seconds. */

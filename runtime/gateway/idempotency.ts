@@ -1,4 +1,5 @@
 /** `Idempotency-Key`: one effect and one answer for a write, however often it is sent within 24 hours. */
+
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,13 +7,14 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { type Refusal, refuse, sqlState } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
 import type { StoredAnswer } from './stored-answer.ts'
 
-const keptMs = 24 * 3_600_000
+const keptMs = dayMs
 /** A claim that was not renewed for this long belongs to a process that died, or to one that stands still. */
-const leaseMs = 60_000
+const leaseMs = minuteMs
 const renewEveryMs = 20_000
 /** Up to here a claim is known to hold without asking; what is left of the lease is for a commit to arrive. */
 const sureForMs = 45_000

@@ -5,10 +5,12 @@
  * So an instance acts on what it read only until the lease since it *asked* is over, and whoever makes such a change
  * waits that long after the commit: nobody can then still act on the old state. No messages, no missed ones.
  */
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Access, findAccesses, type KeyUse, recordKeyUse } from '#db/access'
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { sha256 } from '#runtime/values/ids'
 import { Gathered } from './gathered.ts'
 
@@ -19,7 +21,7 @@ interface Remembered {
 }
 
 const keyShape = /^mk_(?:live|test)_[0-9A-Za-z]{43}$/
-const useWrittenEveryMs = 60_000
+const useWrittenEveryMs = minuteMs
 const rememberedAtMost = 50_000
 
 export class KeyRing {

@@ -8,11 +8,12 @@
  * of the limit, and tells of its requests twenty times a second; a burst over several instances may then pass the limit
  * by that quarter for each instance but one.
  */
+
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { Gathered } from './gathered.ts'
 
-const minuteMs = 60_000
 /** The longest window there may be: counters are kept as long. */
 const longestWindowMs = 60 * minuteMs
 const countedOneByOne = 10_000

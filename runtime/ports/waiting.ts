@@ -1,8 +1,7 @@
 /** How long work waits for a provider that is in trouble, instead of failing. */
+import { hourMs, minuteMs } from '#runtime/durations'
 import { troubleOf } from './heard.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 /** Afterwards work fails in its own way: what is so old is better told than done. */
 const waitsAtMostMs = { degraded: 24 * hourMs, lost: 72 * hourMs }
 

@@ -1,4 +1,5 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
+
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
@@ -10,6 +11,7 @@ import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
 import { docsAnswer } from '#runtime/documents/docs'
 import { frontAnswer, llmsText, waysFrom } from '#runtime/documents/front'
+import { minuteMs } from '#runtime/durations'
 import { Deadline, withinMs } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
@@ -75,7 +77,7 @@ export interface AppOptions extends GatewayOptions {
 }
 
 const housekeepingMs = 10_000
-const analyseEveryMs = 10 * 60_000
+const analyseEveryMs = 10 * minuteMs
 
 export async function openApp(options: AppOptions): Promise<App> {
   const opening = options.database

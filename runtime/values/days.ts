@@ -1,5 +1,7 @@
 /** Calendar days as numbers, and the forms in which days and instants are written. No clock. */
+
 import { IANAZone } from 'luxon'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 
 /** What a caller may name: beyond, texts of days no longer sort, and databases and clocks disagree. */
@@ -28,7 +30,6 @@ export interface DayRange {
   endDate: string
 }
 
-const dayMs = 86_400_000
 /** `0001-01-01` and `9999-12-31`: no day is written outside of them. */
 const [firstNumber, lastNumber] = [-719_162, 2_932_896]
 
@@ -45,8 +46,6 @@ export const dayOf = (number: number): string =>
 
 /** A day of the calendar so many days on. */
 export const addDays = (day: string, days: number): string => dayOf(epochDay(day) + days)
-
-const minuteMs = 60_000
 
 /** The day that the clocks of a zone show, `2026-11-20`. */
 export const localDay = (at: Date, zone: string): string =>

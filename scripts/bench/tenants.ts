@@ -1,7 +1,9 @@
 /** `npm run bench -- tenants`: the jobs and the CPU time that quiet stores with a connected shop take in an hour. */
+
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { machineClock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { type App, openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
@@ -25,8 +27,6 @@ export interface Tenants {
   /** The first hour has what a newly connected store does once. */
   hours: Hour[]
 }
-
-const minuteMs = 60_000
 
 export async function measureTenants(
   { stores, hours }: { stores: number; hours: number },

@@ -1,6 +1,8 @@
 /** Options that several commands take, read so that a wrong one is told in one line. */
+
 import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError, Option } from 'commander'
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 
 /** `90d`: from now; or the instant itself. */
@@ -21,7 +23,6 @@ export function expiry(text: string): Expiry {
   return { at }
 }
 
-const dayMs = 24 * 3_600_000
 export const expiresAt = (given: Expiry | undefined, now: Date): Date | null => {
   if (!given) return null
   return 'at' in given ? given.at : new Date(now.getTime() + given.days * dayMs)

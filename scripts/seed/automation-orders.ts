@@ -1,7 +1,8 @@
 /** Which orders came from a message of an automation: 70 from abandoned carts, 40 from other messages. */
+import { dayMs, hourMs } from '#runtime/durations'
 import type { CustomerGroups, OrderSource, OrderState, PlannedOrder } from './order-plan.ts'
 import { codeOf, Random } from './random.ts'
-import { dayMs, hourMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 /** For so long after a message an order is attributed to it. */
 export const windowMs = 120 * hourMs

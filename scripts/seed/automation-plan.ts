@@ -1,11 +1,13 @@
 /** The runs of Aurora's automations as they grow: whose they are, what has been taken, when a message would leave. */
+
 import type { AutomationType } from '#operations/automations/types'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import { windowMs } from './automation-orders.ts'
 import { brazilian, type Person } from './people.ts'
 import type { Random } from './random.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 export interface PlannedMessage {
   /** `refused`: not taken by the provider, or never given to it. */

@@ -1,4 +1,5 @@
 /** The rows of Aurora's runs: messages with the words that left, steps, coupons. */
+
 import type { StoreFacts } from '#db/access'
 import { cashbackAmount, cashbackCoupon, couponEnd } from '#operations/automations/deciding/coupon-codes'
 import type { CartFacts, IssuedCoupon, OrderFacts } from '#operations/automations/deciding/facts'
@@ -10,12 +11,12 @@ import type { AutomationMessage, AutomationType, CouponSpec, Flow } from '#opera
 import type { templates } from '#operations/messaging/door'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { orderRow } from '#operations/store/orders/rows'
+import { dayMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import { after, type PlannedMessage, type PlannedRun } from './automation-plan.ts'
 import { codeOf, Random } from './random.ts'
 import type { SeedRow } from './rows.ts'
-import { dayMs } from './timeline.ts'
 
 export interface AutomationRows {
   runs: SeedRow<'automation_runs'>[]

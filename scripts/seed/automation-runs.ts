@@ -1,5 +1,7 @@
 /** Who went through Aurora's automations, and what became of each of 1,600 messages, before any row is written. */
+
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import {
   after,
   type Given,
@@ -11,7 +13,6 @@ import {
   reviewsEnded,
 } from './automation-plan.ts'
 import { orderSources } from './order-plan.ts'
-import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 export interface OpenCart {
   id: string

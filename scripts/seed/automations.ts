@@ -1,4 +1,5 @@
 /** What the demo's automations have sent in 400 days, and the carts that were left. */
+
 import { cartRow } from '#operations/automations/carts/carts'
 import { addDays, localDay } from '#operations/automations/deciding/clock-times'
 import type { AutomationMessage, AutomationType, Flow } from '#operations/automations/types'
@@ -6,6 +7,7 @@ import { templates } from '#operations/messaging/door'
 import type { Cart } from '#operations/store/ecommerce/port'
 import { putObjects } from '#operations/store/ecommerce/sandbox-rows'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import type { PlannedMessage, PlannedRun } from './automation-plan.ts'
 import { type Arrival, type AutomationRows, type Given, rowsOfRuns, totalOf } from './automation-rows.ts'
 import { type OpenCart, planRuns } from './automation-runs.ts'
@@ -13,7 +15,6 @@ import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { minuteMs } from './timeline.ts'
 
 /** 1,600 messages of eight automations, 110 of which brought an order; 45 carts. After the opt-outs. */
 export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {

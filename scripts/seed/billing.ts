@@ -1,13 +1,14 @@
 /** What the demo's stores agreed to and have paid, here and at the sandbox's provider. */
+
 import type { RootDatabase } from '#db/database'
 import { planOf } from '#operations/store/plans'
 import { addPeriod, periodAt } from '#operations/store/quota/periods'
 import { monthsOf, reasonOf } from '#operations/subscription/provider/reason'
 import { idOf } from '#operations/subscription/provider/sandbox-rows'
+import { dayMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
-import { dayMs } from './timeline.ts'
 
 export interface PaidTerms {
   billingCycle: 'monthly' | 'yearly'

@@ -1,5 +1,7 @@
 /** Aurora's five campaigns that left, or began to, with what became of each message; who asked it to stop. */
+
 import type { RootDatabase } from '#db/database'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import campaigns from './data/campaigns.json' with { type: 'json' }
@@ -12,7 +14,6 @@ import { brazilian } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 type Recipient = Pick<Contact, 'phone' | 'phone_key' | 'name' | 'email' | 'custom_fields'> & { id?: string }
 type MessageRow = SeedRow<'campaign_messages'>

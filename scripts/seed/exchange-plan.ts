@@ -1,9 +1,11 @@
 /** What shoppers of the demo asked for, and what became of it: the numbers of its page. No database. */
+
 import type { ExchangeEvent } from '#operations/exchanges/settings/schema'
 import type { Variant } from '#operations/exchanges/shopper/variants'
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
+import { dayMs } from '#runtime/durations'
 import requests from './data/exchanges.json' with { type: 'json' }
-import { dayMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 type Type = 'exchange' | 'return'
 

@@ -1,4 +1,5 @@
 /** The demo's exchanges and returns: 28 requests with their histories and photos. No email leaves. */
+
 import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/requests/amounts'
 import { exchangePhotos, photosOwner } from '#operations/exchanges/requests/photos'
 import { searchTextOf } from '#operations/exchanges/requests/search'
@@ -7,6 +8,7 @@ import { customerAddress } from '#operations/exchanges/shopper/customer-address'
 import { choices } from '#operations/exchanges/shopper/variants'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { sign } from '#runtime/secrets'
 import { namedId, sha256 } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
@@ -16,7 +18,6 @@ import { orderSources } from './order-plan.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 import { auroraPeople } from './store.ts'
-import { dayMs } from './timeline.ts'
 import { wishlistOrders } from './wishlist.ts'
 
 const firstNumber = 1001

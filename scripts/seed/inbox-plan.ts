@@ -1,7 +1,8 @@
 /** Who wrote what in the demo's inbox: 60 conversations with 610 messages of contacts and the team. No database. */
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import texts from './data/texts.json' with { type: 'json' }
 import type { Random } from './random.ts'
-import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 type Part = 'text' | 'image' | 'audio' | 'document' | 'location' | 'template' | 'reaction'
 

@@ -1,9 +1,11 @@
 /** The demo's inbox: conversations over what automations and campaigns sent, tags, notes, tiers. No message leaves. */
+
 import { addWords } from '#operations/inbox/conversations/conversation-words'
 import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/tiers/tiers'
 import { previewOf, searchTextOf } from '#operations/inbox/words'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
@@ -15,7 +17,6 @@ import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import { auroraPeople } from './store.ts'
-import { minuteMs } from './timeline.ts'
 
 type MessageRow = SeedRow<'inbox_messages'>
 

@@ -1,5 +1,7 @@
 /** Contact lists of the demo, with their imports and contacts. */
+
 import type { RootDatabase } from '#db/database'
+import { minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
@@ -8,7 +10,6 @@ import { brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { Subscriber } from './subscribers.ts'
-import { minuteMs } from './timeline.ts'
 
 export type Contact = SeedRow<'list_contacts'>
 

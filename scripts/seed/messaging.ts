@@ -1,10 +1,11 @@
 /** The numbers the demo's messages leave through, and Aurora's templates. */
+
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { connectNumber, makeTemplate, type NewTemplate } from '#scripts/seed/connect-number'
 import templates from './data/templates.json' with { type: 'json' }
 import { resolved } from './data.ts'
 import type { DemoStore } from './demo-store.ts'
-import { hourMs, minuteMs } from './timeline.ts'
 
 export interface DemoTemplate
   extends Pick<NewTemplate, 'language' | 'category' | 'header' | 'footer' | 'buttons'> {

@@ -1,7 +1,8 @@
 /** Who orders when, and what becomes of it: the numbers of the demo store, before any order is written. */
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import type { Person } from './people.ts'
 import { codeOf, type Random } from './random.ts'
-import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 export interface Customer extends Person {
   id: string

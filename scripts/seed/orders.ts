@@ -1,10 +1,12 @@
 /** Orders as the platform tells them. */
+
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
 import type { ProductInput } from '#operations/store/ecommerce/sandbox-catalog'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import type { PlannedOrder } from './order-plan.ts'
 import { addressOf } from './people.ts'
 import type { Random } from './random.ts'
-import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 /** Decimal text of cents. */
 const money = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`

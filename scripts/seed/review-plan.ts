@@ -1,7 +1,9 @@
 /** Who was asked about what, and what became of it: the numbers of the demo's reviews page. No database. */
+
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
+import { dayMs, hourMs } from '#runtime/durations'
 import type { Random } from './random.ts'
-import { dayMs, hourMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 export interface PlannedDispatch {
   order: PlatformOrder

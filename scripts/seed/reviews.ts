@@ -1,7 +1,9 @@
 /** The demo's reviews, and the requests that asked for them. No message leaves. */
+
 import { dispatchWords } from '#operations/reviews/requests/plan'
 import { reviewWords } from '#operations/reviews/submitting/submit'
 import type { Context } from '#runtime/context'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
@@ -11,7 +13,6 @@ import { Random } from './random.ts'
 import { type PlannedDispatch, planDispatches } from './review-plan.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 type ReviewRow = SeedRow<'product_reviews'>
 const { writers } = texts

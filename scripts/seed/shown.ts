@@ -1,11 +1,13 @@
 /** What Aurora's shoppers saw and did: sixty days of its blocks and videos, ninety of its popup, two days of events. */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
-import { hourMs, minuteMs, type Timeline } from './timeline.ts'
+import type { Timeline } from './timeline.ts'
 
 type Day = SeedRow<'widget_daily'> & { resource_id: string }
 

@@ -1,12 +1,13 @@
 /** Who of those that waited for stock ordered what they were told of, and what left to all of them. */
+
 import type { RootDatabase } from '#db/database'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs, minuteMs } from './timeline.ts'
 
 type Subscription = SeedRow<'stock_subscriptions'>
 

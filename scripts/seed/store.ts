@@ -1,8 +1,10 @@
 /** Aurora Supply and Borealis Goods: their people, plans, branding, invitations and connections. */
+
 import type { Database, RootDatabase } from '#db/database'
 import { addMember } from '#operations/store/profile/stores'
 import { tokenOf } from '#operations/store/team/invitations'
 import type { Services } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import type { Role } from '#runtime/roles'
 import type { SecretKeys } from '#runtime/secrets'
 import { namedId, sha256 } from '#runtime/values/ids'
@@ -12,7 +14,7 @@ import stores from './data/stores.json' with { type: 'json' }
 import { resolved } from './data.ts'
 import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
-import { dayMs, Timeline } from './timeline.ts'
+import { Timeline } from './timeline.ts'
 
 interface Member {
   key: string

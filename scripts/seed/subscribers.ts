@@ -1,9 +1,11 @@
 /** Subscribers of the popup with the emails that brought them their codes, and what was sent by the contact form. */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Prize } from '#operations/capture/popup/schema'
 import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import rows from './data/aurora-supply.json' with { type: 'json' }
@@ -12,7 +14,6 @@ import { brazilian, type Person } from './people.ts'
 import { codeOf, Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs, minuteMs } from './timeline.ts'
 
 export type Subscriber = SeedRow<'newsletter_subscribers'>
 

@@ -1,11 +1,12 @@
 /** What Aurora's people did: notifications read, the assistant asked, single messages sent. */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { hourMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
-import { hourMs } from './timeline.ts'
 
 /** Of what was for everybody Olivia and Marco have not read the newest five; Ada has read none. */
 export async function readNotifications(db: RootDatabase, { id, people }: DemoStore): Promise<void> {

@@ -1,9 +1,7 @@
 /** Instants of the demo, counted back from the moment it was first seeded. */
-import { DateTime, IANAZone } from 'luxon'
 
-export const minuteMs = 60_000
-export const hourMs = 60 * minuteMs
-export const dayMs = 24 * hourMs
+import { DateTime, IANAZone } from 'luxon'
+import { dayMs, minuteMs } from '#runtime/durations'
 
 /** Asking the calendar of a zone costs more than all else of a plan; clocks change at quarters of an hour, if they do. */
 class RememberedZone extends IANAZone {

@@ -1,6 +1,8 @@
 /** The demo's wishlists: who wished for what, and what was bought of it. */
+
 import type { RootDatabase } from '#db/database'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { dayMs } from '#runtime/durations'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
@@ -8,7 +10,6 @@ import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
-import { dayMs } from './timeline.ts'
 
 const randomName = 'aurora wishlist'
 const visitorsInAll = 160

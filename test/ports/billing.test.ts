@@ -2,13 +2,13 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CheckoutRequest } from '#operations/subscription/provider/port'
 import { SandboxBilling } from '#operations/subscription/provider/sandbox'
 import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
+import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { aCheckout, billingContract, type Card, type Hook } from './billing.contract.ts'
 
 const start = Date.parse('2026-11-20T12:00:00.000Z')
-const dayMs = 24 * 3_600_000
 
 const { database } = await freshDatabase()
 afterAll(() => database.close())

@@ -2,9 +2,11 @@
  * A file of ours is there for as long as something names it, and no longer: tried of every operation whose body may hold
  * its address. Nobody changes what is shown already.
  */
+
 import { expect, test } from 'vitest'
 import { exampleOf } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
+import { hourMs } from '#runtime/durations'
 import { namedIn } from '#runtime/references'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { testApp, wholeRegistry } from '#test/support/app'
@@ -16,7 +18,6 @@ import { type Holder, sender, type World, world } from './world.ts'
 const registry = await wholeRegistry()
 const app = await testApp({ publicUrl: 'https://api.example.com' })
 const operationOf = (id: string): LoadedOperation => registry.byId(id)!
-const hourMs = 3_600_000
 
 /** What is over by itself, or is never taken back: why its file is not seen to go. */
 const lasting: Record<string, string> = {

@@ -1,17 +1,18 @@
 /** Local days where clocks change, in every zone: by JavaScript, and by the database. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { firstInstantOf } from '#runtime/database/days'
+import { hourMs } from '#runtime/durations'
 import { addDays, localDay } from '#runtime/values/days'
 import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
 import { dayEdgeFaults } from '#scripts/checks/values/day-edges'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
-const hourMs = 3_600_000
 const [from, to] = [Date.UTC(2025, 0, 1), Date.UTC(2027, 0, 1)]
 
 /** Each zone with the days around its changes. */

@@ -1,7 +1,9 @@
 /** The demo's orders at many moments: what lies where depends on the hour and the day it is seeded. */
+
 import { expect, test } from 'vitest'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { planAurora } from '#scripts/seed/shop'
-import { hourMs, minuteMs, Timeline } from '#scripts/seed/timeline'
+import { Timeline } from '#scripts/seed/timeline'
 
 const sourceTypes = {
   automation: ['cart', 'cart-coupon', 'win-back', 'post-purchase'],

@@ -1,10 +1,12 @@
 /** Who is asked for a review, at many moments: the hour decides who ordered what, and who of them writes to the inbox. */
+
 import { expect, test } from 'vitest'
+import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import { makeOrders } from '#scripts/seed/orders'
 import { Random } from '#scripts/seed/random'
 import { planDispatches } from '#scripts/seed/review-plan'
 import { planAurora } from '#scripts/seed/shop'
-import { dayMs, hourMs, minuteMs, Timeline } from '#scripts/seed/timeline'
+import { Timeline } from '#scripts/seed/timeline'
 
 const moments = [
   // The inbox' people had ordered so much that too few were left for the others.

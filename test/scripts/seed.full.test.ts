@@ -1,7 +1,9 @@
 /** The demo: the numbers of the pages, seeded twice without doubles, and nothing that reads as empty. */
+
 import { DateTime } from 'luxon'
 import { describe, expect, inject, test } from 'vitest'
 import type { Database } from '#db/database'
+import { dayMs } from '#runtime/durations'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
 import type { Method } from '#runtime/roles'
@@ -31,8 +33,6 @@ const withKeys = (counts: Record<string, number>, more: number): Record<string, 
 /** There rows are not loaded at once: they are distributed once they are. */
 const isCluster = inject('nodes').length > 1
 const zone = 'America/Sao_Paulo'
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 /** A morning, and the first half minute of a month's last day in the store's zone: the shortest today there is. */
 const moments: [name: string, at: Date][] = [

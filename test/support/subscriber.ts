@@ -16,8 +16,6 @@ export const cards = {
 } as const
 export type CardName = keyof typeof cards
 
-export const dayMs = 24 * 3_600_000
-
 export interface Billed {
   shop: Shop
   post(operation: Operation, body?: unknown): Promise<Answer>

@@ -26,6 +26,7 @@ import { parseHook, signedHook } from '#operations/subscription/provider/sandbox
 import { nextDue, tell } from '#operations/subscription/provider/sandbox-rows'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { type Context, SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import type { Operation } from '#runtime/operation'
 import { derivedKey } from '#runtime/secrets'
 import { toCents, toMoney } from '#runtime/values/money'
@@ -83,7 +84,6 @@ interface Paid {
   at: Date
 }
 
-const hourMs = 3_600_000
 const zero = 0n
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 

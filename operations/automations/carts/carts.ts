@@ -6,6 +6,7 @@ import { columnsOf, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { withRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { cleanEmail } from '#runtime/values/email'
 import { keptAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
@@ -140,9 +141,9 @@ export interface CartCursor {
 }
 
 /** Older carts than that nobody writes to any more. */
-const firstLookMs = 30 * 24 * 3_600_000
+const firstLookMs = 30 * dayMs
 /** Changes that a platform wrote down late are read again for so long. */
-const overlapMs = 5 * 60_000
+const overlapMs = 5 * minuteMs
 
 /** How far the mirror has read; a month back for a new connection, and after a clock that was ahead. */
 export async function readCartCursor(ctx: Context): Promise<CartCursor> {

@@ -1,5 +1,7 @@
 /** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
+
 import { DateTime } from 'luxon'
+import { minuteMs } from '#runtime/durations'
 import { addDays, daysOf, localDay } from '#runtime/values/days'
 import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
 import type { QuietHours } from '../types.ts'
@@ -7,7 +9,7 @@ import type { QuietHours } from '../types.ts'
 export { addDays, localDay } from '#runtime/values/days'
 export { firstInstantOn } from '#runtime/values/wall-clock'
 
-const quarterMs = 15 * 60_000
+const quarterMs = 15 * minuteMs
 
 /** The end of the quiet hours that `at` lies in, or null. They begin at their start and are over at their end. */
 export function quietUntil({ isEnabled, start, end }: QuietHours, zone: string, at: Date): Date | null {

@@ -1,8 +1,10 @@
 /** What becomes of an execution that is due (rules 2, 3, 5, 6). No database, no clock. */
+
 import type { StoreFacts } from '#db/access'
 import type { Objection } from '#operations/messaging/door'
 import { sending, type templates } from '#operations/messaging/door'
 import { coupons } from '#operations/store/door'
+import { minuteMs } from '#runtime/durations'
 import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
 import { type OwnReason, type ReasonCode, reasonOf } from '../reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
@@ -267,7 +269,7 @@ const endsWithPurchase: ReadonlySet<string> = new Set(['abandoned-cart', 'paymen
 /** From when on a cart is left again: its delay after the last activity. Null: not about a cart that is left. */
 const untouchedFrom = ({ type, cart, delay_minutes: delay }: EngineRow, passed: boolean): Date | null =>
   type === 'abandoned-cart' && cart && !passed
-    ? new Date(cart.last_activity_at.getTime() + delay * 60_000)
+    ? new Date(cart.last_activity_at.getTime() + delay * minuteMs)
     : null
 
 const newerOrderReason = (row: EngineRow) =>

@@ -1,5 +1,6 @@
 /** What cannot leave now and waits (rule 6). No database, no clock. */
 
+import { dayMs, minuteMs } from '#runtime/durations'
 import type { OwnReason } from '../reasons.ts'
 
 const holdReasons = ['not-connected', 'template-pending', 'number-limit', 'provider-unavailable'] as const
@@ -29,8 +30,8 @@ export interface Hold {
   tries: number
 }
 
-const atMostMs = 24 * 3_600_000
-const lookAgainMs = 15 * 60_000
+const atMostMs = dayMs
+const lookAgainMs = 15 * minuteMs
 const firstTryMs = 15_000
 
 /** How long it has been held in all, quiet hours apart. */

@@ -1,10 +1,11 @@
 /** How late a message is, whatever it waited for: a hold, an outage, a jump of the clock. No database, no clock. */
+import { hourMs } from '#runtime/durations'
 import { kinds } from '../kinds.ts'
 import { quietMs } from './clock-times.ts'
 import type { EngineRow } from './rows.ts'
 
 /** A day of holds is allowed (rule 6); looks at what is held take their time, too. */
-const slackMs = 3_600_000
+const slackMs = hourMs
 
 /** Whether a message that is bound to a moment comes too late for it. Quiet hours since it was due do not count. */
 export function isTooLate(
@@ -15,7 +16,7 @@ export function isTooLate(
 ): boolean {
   const { latestHours } = kinds[type]
   if (latestHours === null) return false
-  const atMostMs = latestHours * 3_600_000 + slackMs
+  const atMostMs = latestHours * hourMs + slackMs
   const lateMs = now.getTime() - due.getTime()
   return lateMs > atMostMs && (lateMs > 3 * atMostMs || lateMs - quietMs(quiet, zone, due, now) > atMostMs)
 }

@@ -2,6 +2,7 @@
  * What a message goes by has to be known: after an outage, ours or the platform's, who has bought meanwhile is not asked
  * why they did not (rule 16). No database, no clock.
  */
+import { minuteMs } from '#runtime/durations'
 import { kinds } from '../kinds.ts'
 import { type Hold, type HoldState, heldUntil, holdOn } from './holds.ts'
 import type { EngineRow } from './rows.ts'
@@ -12,7 +13,6 @@ export interface Mirrors {
   carts: Date | null
 }
 
-const minuteMs = 60_000
 /** Orders are read each quarter of an hour, carts more often. */
 const readsEveryMs = 20 * minuteMs
 /** What is not about a purchase that lacks waits as long as it takes us to catch up, not until a platform is back. */

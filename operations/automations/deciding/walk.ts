@@ -1,4 +1,5 @@
 /** The way through a flow (rule 3), up to where the run has to stop. No database, no clock. */
+import { minuteMs } from '#runtime/durations'
 import type { AutomationMessage, CouponSpec, Flow, Step } from '../types.ts'
 
 /** Where a run stands: at the first message (null) or a step, due at `at`. */
@@ -65,7 +66,7 @@ export function walk(flow: Flow | null, first: AutomationMessage, from: Position
     }
     switch (step.type) {
       case 'wait': {
-        const until = stoodHere ? since : new Date(since.getTime() + step.minutes * 60_000)
+        const until = stoodHere ? since : new Date(since.getTime() + step.minutes * minuteMs)
         if (until > now && !facts.skipsWaits) {
           stay()
           return stopped({ at: 'wait', stepId: step.id, until })

@@ -1,7 +1,9 @@
 /** The next execution of a run, in the transaction that records its last message as sent. */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
+import { minuteMs } from '#runtime/durations'
 import { stepAfter } from '../deciding/walk.ts'
 import type { Flow } from '../types.ts'
 import { endRuns } from './endings.ts'
@@ -26,7 +28,7 @@ export async function followRuns(ctx: Context, left: readonly LeftOfRun[]): Prom
     const flow = flows.get(`${each.automationId}:${each.flowVersion}`) ?? null
     const step = stepAfter(flow, each.stepId)
     if (!step) return []
-    const at = step.type === 'wait' ? each.sentAt.getTime() + step.minutes * 60_000 : each.sentAt.getTime()
+    const at = step.type === 'wait' ? each.sentAt.getTime() + step.minutes * minuteMs : each.sentAt.getTime()
     return { ...each, step, at: new Date(at) }
   })
   const going = new Set(next.map((each) => each.runId))

@@ -1,7 +1,9 @@
 /** Messages whose worker died: what is known of them decides (rule 5). */
+
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
 import type { Claim } from './claim.ts'
@@ -10,7 +12,7 @@ import { deliverBatch, type Result, recordResults } from './record.ts'
 import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
 
 /** The same key may be sent again for so long. */
-const triedForMs = 24 * 3_600_000
+const triedForMs = dayMs
 const atATime = 200
 
 /**

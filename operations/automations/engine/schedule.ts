@@ -1,6 +1,7 @@
 /** Jobs for what is due: one for all messages of a store that are due in one second. */
 
 import type { Context, Queued } from '#runtime/context'
+import { secondMs } from '#runtime/durations'
 import { automationAdvance } from '../handles.ts'
 
 /** What the job `automation-advance` is given. */
@@ -13,7 +14,6 @@ export interface AdvanceWork {
   executionId: string | null
 }
 
-const secondMs = 1000
 /**
  * Nearer ones get a job of their own: one that waits already could be taken up before this transaction is to be seen.
  */

@@ -1,8 +1,10 @@
 /** What decides about a whole batch, asked once. */
+
 import { sql } from 'kysely'
 import { checkRoute, type Objection, optOuts, sending, templates } from '#operations/messaging/door'
 import { entitlementOf, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs, hourMs } from '#runtime/durations'
 import type { Surroundings } from '../deciding/decide.ts'
 import type { EngineRow } from '../deciding/rows.ts'
 import type { AutomationMessage } from '../types.ts'
@@ -40,8 +42,6 @@ async function findWay(ctx: Context, via?: 'official'): Promise<Way | Objection>
   const perSecond = await sending.ratePerSecond(ctx, connection)
   return { connection, isIdempotent: port.capabilities.idempotentSend, perSecond }
 }
-
-const dayMs = 24 * 3_600_000
 
 /** What holds for these executions now. */
 export async function surroundingsOf(
@@ -110,7 +110,7 @@ async function coolingOf(ctx: Context, rows: readonly EngineRow[]): Promise<Set<
     id: row.id,
     automation_id: row.automation_id,
     phone_key: row.phone_key,
-    since: new Date(ctx.clock.ms() - row.cooldown_hours * 3_600_000),
+    since: new Date(ctx.clock.ms() - row.cooldown_hours * hourMs),
   }))
   const found = await ctx.db
     .selectFrom(recordset(coolingTypes, given))

@@ -1,8 +1,10 @@
 /** Whom execute would write to (rule 8): newest first, page after page. */
+
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { checkRoute, optOuts, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { pagesOf } from '#runtime/ports/pages'
 import { addDays, firstInstantOn, localDay } from '../deciding/clock-times.ts'
 import { kinds, type WinBackSettings } from '../kinds.ts'
@@ -13,7 +15,6 @@ import { birthdayPage, lastOrders, winBackEntry } from './scan.ts'
 import { cartEntry, orderEntry, readCarts, readOrders } from './subjects.ts'
 
 const atOnce = 500
-const dayMs = 24 * 3_600_000
 const winBackDays = 365
 
 /** Entries without a run under their key, whose conditions hold, with a phone that may be written to. */
@@ -120,7 +121,9 @@ async function* orderPages(ctx: Context, automation: AutomationRow): AsyncGenera
   const from = new Date(now.getTime() - (executeDays ?? 0) * dayMs)
   // A reminder is not for who ordered a moment ago.
   const until =
-    automation.type === 'payment-reminder' ? new Date(now.getTime() - automation.delayMinutes * 60_000) : now
+    automation.type === 'payment-reminder'
+      ? new Date(now.getTime() - automation.delayMinutes * minuteMs)
+      : now
   for (let place: Place | null = null; ; ) {
     const rows: { id: string; at: Date }[] = await ctx.db
       .selectFrom('orders as o')
@@ -151,7 +154,7 @@ async function* orderPages(ctx: Context, automation: AutomationRow): AsyncGenera
 async function* cartPages(ctx: Context, automation: AutomationRow): AsyncGenerator<Entry[]> {
   const now = ctx.clock.ms()
   const from = new Date(now - kinds['abandoned-cart'].executeDays! * dayMs)
-  const until = new Date(now - automation.delayMinutes * 60_000)
+  const until = new Date(now - automation.delayMinutes * minuteMs)
   for (let place: Place | null = null; ; ) {
     const rows: { id: string; at: Date }[] = await ctx.db
       .selectFrom('carts as c')

@@ -1,7 +1,9 @@
 /** Runs begin: once for each automation and entry key, for ever (rule 4). */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { withRows } from '#runtime/database/recordset'
+import { minuteMs } from '#runtime/durations'
 import { queueAdvance } from '../engine/schedule.ts'
 import { kinds } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
@@ -50,7 +52,7 @@ export async function enterRuns(
 ): Promise<number> {
   if (entries.length === 0 || !(await isActive(ctx, automation.id))) return 0
   const now = ctx.now()
-  const delayMs = automation.delayMinutes * 60_000
+  const delayMs = automation.delayMinutes * minuteMs
   const rows = entries.map((entry) => ({
     id: ctx.newId(),
     entry_key: entry.key,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { entitlementOf, type orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { automationsOfTypes } from '../automations.ts'
 import { purchasesOf, unfitReason } from '../deciding/decide.ts'
@@ -81,12 +82,10 @@ export async function applyEvents(ctx: Context, changed: ChangedEntities): Promi
   })
 }
 
-const dayMs = 24 * 3_600_000
-
 /** It happened since the automation was turned on, and not so long ago that nobody expects a message. */
 function isTimely({ activatedAt, delayMinutes }: AutomationRow, { occurredAt }: Entry, now: Date): boolean {
   const age = now.getTime() - occurredAt.getTime()
-  return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * 60_000)
+  return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * minuteMs)
 }
 
 /** New activity: the first message, held or not, is due that much later, and goes to whoever the cart belongs to by now. */
@@ -111,7 +110,7 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
       .execute()
     const { phone, phoneKey, customerId, email, name } = personOf(cart)
     for (const { id, run_id, delay_minutes } of waiting) {
-      const at = new Date(cart.last_activity_at.getTime() + delay_minutes * 60_000)
+      const at = new Date(cart.last_activity_at.getTime() + delay_minutes * minuteMs)
       await tx.db
         .updateTable('automation_runs')
         .set({

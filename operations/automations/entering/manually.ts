@@ -1,6 +1,8 @@
 /** One message of an automation sent by hand, from the inbox (rule 4). */
+
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { phoneKey } from '#runtime/values/phone'
 import { getAutomation, noAutomation } from '../automations.ts'
@@ -18,7 +20,7 @@ export interface ManualEntry {
   userId: string | null
 }
 
-const againAfterMs = 60_000
+const againAfterMs = minuteMs
 
 /**
  * A run of its own with one message, without delay, conditions and flow; its unit reserved, its job queued, in the

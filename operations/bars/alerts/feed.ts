@@ -1,6 +1,8 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
+
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { spanText } from '#runtime/values/localized'
 import { publicName, someone } from '#runtime/values/public-name'
 import { initialOf, isSeen } from '#runtime/values/signs'
@@ -28,8 +30,7 @@ type Told = Omit<FeedItem, 'alertType' | 'text'> & { values: Values }
 type Teller = (ctx: Context, content: AlertContent, product: snapshots.Snapshot | null) => Promise<Told[]>
 
 const itemsAtMost = 50
-const hourMs = 3_600_000
-const liveMs = 5 * 60_000
+const liveMs = 5 * minuteMs
 const reviewTextAtMost = 80
 
 /** `productId`: the product of the page, or null. What counts people is of that product; the rest of the shop. */

@@ -1,7 +1,8 @@
 /** When a countdown runs (rule 3). No database, no clock. */
-import { localDay } from '#runtime/values/days'
+
+import { addDays, localDay } from '#runtime/values/days'
+import { instantsOf } from '#runtime/values/wall-clock'
 import type { Countdown } from './schema.ts'
-import { atWallClock } from './wall-clock.ts'
 
 export interface Run {
   startsAt: Date | null
@@ -10,7 +11,6 @@ export interface Run {
 
 export type CountdownState = 'off' | 'scheduled' | 'running' | 'ended'
 
-const dayMs = 86_400_000
 /** A window of one weekday that a clock change takes away comes back two weeks after the last. */
 const daysAhead = 15
 
@@ -31,22 +31,19 @@ export function stateOf(countdown: Countdown, run: Run, isOn: boolean, now: Date
 }
 
 const wall = (text: string | null, zone: string): Date | null =>
-  text === null ? null : atWallClock(text, zone)
+  text === null ? null : instantsOf(text.slice(0, 10), text.slice(11), zone)[0]!
 
 /** A window belongs to the weekday of its start; one that ends at or before it ends the day after. */
 function dailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
-  const today = Date.parse(`${localDay(now, zone)}T00:00:00Z`)
+  const today = localDay(now, zone)
   const overnight = dailyEnd <= dailyStart ? 1 : 0
   for (let ahead = -1; ahead <= daysAhead; ahead += 1) {
-    const day = new Date(today + ahead * dayMs)
-    if (!weekdays.includes(day.getUTCDay() || 7)) continue
-    const startsAt = on(day, 0, dailyStart, zone)
-    const endsAt = on(day, overnight, dailyEnd, zone)
+    const day = addDays(today, ahead)
+    if (!weekdays.includes(new Date(day).getUTCDay() || 7)) continue
+    const startsAt = instantsOf(day, dailyStart, zone)[0]!
+    const endsAt = instantsOf(addDays(day, overnight), dailyEnd, zone)[0]!
     // A clock change may leave nothing of a short window.
     if (now < endsAt && startsAt < endsAt) return { startsAt, endsAt }
   }
   return { startsAt: null, endsAt: null }
 }
-
-const on = (day: Date, later: number, time: string, zone: string): Date =>
-  atWallClock(`${new Date(day.getTime() + later * dayMs).toISOString().slice(0, 10)}T${time}`, zone)!

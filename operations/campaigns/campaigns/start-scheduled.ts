@@ -1,6 +1,8 @@
 /** A scheduled campaign whose time has come (rule 8). */
+
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
 import { campaignSend } from '../handles.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -9,8 +11,8 @@ import { failCampaign } from '../sending/endings.ts'
 import { findAudience, findMeans, isProblem, mayLeave } from '../sending/readiness.ts'
 import { begun, keepReservation } from './moves.ts'
 
-const lateAtMostMs = 3 * 3_600_000
-const listBusyAtMostMs = 3_600_000
+const lateAtMostMs = 3 * hourMs
+const listBusyAtMostMs = hourMs
 
 /**
  * Moves it to `sending`, where it is still scheduled for `at`, with all the checks again, and queues

@@ -1,7 +1,9 @@
 /** Starting imports: a list at a time has one, which the job `list-import` works through. */
+
 import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { hourMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { storableCell } from '#runtime/values/storable'
 import { listImport } from '../handles.ts'
@@ -19,7 +21,7 @@ export interface ImportQueued {
 }
 
 /** A live import without progress for so long has lost its worker at the last try. */
-const deadAfterMs = 6 * 3_600_000
+const deadAfterMs = 6 * hourMs
 
 /** Queues an import into a list, in the caller's transaction. Refuses a second one while one waits or runs. */
 async function startImport(

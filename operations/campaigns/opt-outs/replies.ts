@@ -1,11 +1,13 @@
 /** Replies that opt out (rule 5). */
+
 import { isStopWord, optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 
-const repliedWithinMs = 72 * 3_600_000
+const repliedWithinMs = 72 * hourMs
 /** Providers tell the time of a reply in whole seconds, by their own clock. */
-const clockSlackMs = 60_000
+const clockSlackMs = minuteMs
 
 /**
  * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (rule 5), as an answer to the

@@ -4,6 +4,7 @@ import { optOuts, outbox, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow } from '#runtime/database/rows'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { clockReaches } from '#runtime/pause'
 import { campaignMessageSend } from '../handles.ts'
@@ -69,8 +70,8 @@ export interface RetryWork {
 }
 const queueAgain = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignMessageSend, work, { at })
 
-const giveUpAfterMs = 30 * 60_000
-const againAfterMs = 60_000
+const giveUpAfterMs = 30 * minuteMs
+const againAfterMs = minuteMs
 
 /** Sends that one message as a batch of its own, in any state of the campaign but cancelled. */
 export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { outbox, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { clockReaches } from '#runtime/pause'
 import { campaignSend } from '../handles.ts'
 import { takeSnapshot } from './audience.ts'
@@ -27,11 +28,11 @@ const queueNext = (tx: Context, work: SendWork, at: Date | null) =>
 
 /** A run holds one of the worker's few places: others want it too. */
 const runMs = 20_000
-const giveUpAfterMs = 30 * 60_000
+const giveUpAfterMs = 30 * minuteMs
 /** A campaign is of its day: found as late as one that is scheduled may be, it goes on only when the merchant says so. */
-const standsAtMostMs = 3 * 3_600_000
+const standsAtMostMs = 3 * hourMs
 const firstWaitMs = 15_000
-const longestWaitMs = 5 * 60_000
+const longestWaitMs = 5 * minuteMs
 
 export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSignal): Promise<void> {
   const { campaignId } = work

@@ -1,10 +1,12 @@
 /** Wall clocks: when a campaign is scheduled for, and when its window is open. No database, no clock. */
-import { DateTime, IANAZone } from 'luxon'
+
+import { DateTime } from 'luxon'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
+import { exactInstantsOf } from '#runtime/values/wall-clock'
 import type { SendWindow } from '../schema.ts'
 
-const atMostMs = 365 * 24 * 3_600_000
-const minuteMs = 60_000
+const atMostMs = 365 * dayMs
 
 /**
  * The instant that `text` means: itself with `Z` or an offset, else the wall clock of the zone. Refuses what is no
@@ -13,7 +15,7 @@ const minuteMs = 60_000
 export function scheduledInstant(text: string, zone: string, now: Date): Date {
   const isInstant = /(Z|[+-]\d\d:\d\d)$/.test(text)
   const parsed = DateTime.fromISO(text, { zone: 'utc' })
-  const at = isInstant ? parsed.toJSDate() : atWallClock(parsed.toMillis(), zone)
+  const at = isInstant ? parsed.toJSDate() : exactInstantsOf(text.slice(0, 10), text.slice(11), zone)[0]
   if (!at) {
     throw refuse(
       'bad_request',
@@ -25,19 +27,6 @@ export function scheduledInstant(text: string, zone: string, now: Date): Date {
     throw refuse('bad_request', 'scheduledAt: must be at most 365 days ahead')
   }
   return at
-}
-
-/**
- * The instant at which the zone's clocks show a wall time (given as if it were UTC): the first where they show it
- * twice, null where they skip it.
- */
-function atWallClock(wall: number, zone: string): Date | null {
-  const clock = IANAZone.create(zone)
-  const dayMs = 24 * 60 * minuteMs
-  const candidates = [wall - dayMs, wall + dayMs]
-    .map((near) => wall - clock.offset(near) * minuteMs)
-    .filter((at) => at + clock.offset(at) * minuteMs === wall)
-  return candidates.length === 0 ? null : new Date(Math.min(...candidates))
 }
 
 /** Whether the window is open now; without one it always is. Open at its start, shut at its end. */

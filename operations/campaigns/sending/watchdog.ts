@@ -1,10 +1,12 @@
 /** What a dead worker or a lost job left behind, over all stores. */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { outbox } from '#operations/messaging/door'
 import { greatestKnown } from '#runtime/database/sql'
+import { minuteMs } from '#runtime/durations'
 
-const stuckAfterMs = 2 * 60_000
+const stuckAfterMs = 2 * minuteMs
 const dueAfterMs = 30_000
 const atATime = 1000
 

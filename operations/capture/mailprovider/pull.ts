@@ -2,11 +2,12 @@
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { mailingList } from '../mailing-list/connection.ts'
 
 /** The provider's clock is not ours, and what it tells may come late. */
-const looksBackMs = 24 * 3_600_000
+const looksBackMs = dayMs
 
 /**
  * Asks from where the last pull began; of another list from when its first subscriber was pushed. Answers whether the

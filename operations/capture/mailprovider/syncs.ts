@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
@@ -23,9 +24,9 @@ export const syncInput = object({
 export const syncQueued = queued({ pending: count.describe('Subscribers that will be pushed') })
 
 /** A live sync without progress for so long has lost its worker at the last try. */
-const deadAfterMs = 6 * 3_600_000
+const deadAfterMs = 6 * hourMs
 /** The provider asks for longer: the job is tried again later. */
-const pauseAtMostMs = 60_000
+const pauseAtMostMs = minuteMs
 
 /** Queues a push. Called outside a transaction. Refuses without provider or list, a list it does not have, a second one. */
 export async function startSync(

@@ -1,7 +1,9 @@
 /** Previews: settings that are shown and not saved, behind a signed link that lives a day. */
+
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { Refusal, refuse } from '#runtime/errors'
 import { id, instant, object, z } from '#runtime/schema'
 import { isSigned, sign } from '#runtime/secrets'
@@ -13,7 +15,7 @@ import { changedPopup } from './merge.ts'
 import { type PopupInput, type PopupSettings, popupSettings } from './schema.ts'
 import { checkPopup, popup } from './settings.ts'
 
-const livesMs = 24 * 3_600_000
+const livesMs = dayMs
 const keptAtMost = 20
 
 export const preview = object({

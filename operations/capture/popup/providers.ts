@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CouponSpec } from '#operations/store/door'
 import { connections, coupons } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { isHttpsAddress } from '#runtime/values/https'
@@ -26,8 +27,6 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
 /** The coupons that shoppers can get: with the roulette on, those of its prizes. */
 const couponsInForce = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
   enabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
-
-const dayMs = 86_400_000
 
 /**
  * Until when a coupon is promised: who subscribes last, when the popup ends, is told a code that holds for its days.

@@ -1,9 +1,10 @@
 /** Coupon codes of subscribers, and what a subscriber was promised. */
+
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { randomText } from '#runtime/values/ids'
 import type { PopupCoupon } from '../popup/schema.ts'
 
-const dayMs = 86_400_000
 /** Without letters and digits that look alike. */
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 

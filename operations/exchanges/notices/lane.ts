@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { exchangeNotify } from '../handles.ts'
 import { byTheSystem, note } from '../requests/history.ts'
 import type { NoticeChannel } from '../requests/tell.ts'
@@ -18,8 +19,6 @@ interface Notice extends outbox.Single {
   content: NoticeContent | null
   createdAt: Date
 }
-
-const hourMs = 60 * 60_000
 
 export const notices = outbox.single<Notice>()({
   kind: 'ex',

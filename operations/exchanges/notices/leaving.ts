@@ -3,6 +3,7 @@
 import type { outbox } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { holdsFor } from '../requests/moves.ts'
 import { isTold, type NoticeChannel } from '../requests/tell.ts'
 import type { ExchangeEvent } from '../settings/schema.ts'
@@ -10,7 +11,7 @@ import { readSettings } from '../settings/settings.ts'
 import type { Objection } from './codes.ts'
 
 /** Longer after its event a notice is news no more: the shopper's link shows how things stand. */
-const latestMs = 24 * 3_600_000
+const latestMs = dayMs
 
 interface Waiting {
   requestId: string

@@ -2,6 +2,7 @@
 
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { exchangeRules } from '../settings/settings.ts'
@@ -13,8 +14,6 @@ import { announceRequested, move, type RequestRow, refuseMove } from './moves.ts
 import { changedAddress, isShipping } from './return-address.ts'
 import type { Approval } from './schema.ts'
 import { tell } from './tell.ts'
-
-const dayMs = 24 * 3_600_000
 
 /**
  * Approves a request whose row the caller holds; the shopper is told. Refuses (409) one that is not `requested`, and a

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
 import { exchangeNotify } from '../handles.ts'
 import { byTheSystem } from './history.ts'
@@ -9,7 +10,7 @@ import { lockRequest, move } from './moves.ts'
 
 const atOnce = 200
 /** A notice that should have been looked at so long ago has lost its job. */
-const forgottenMs = 10 * 60_000
+const forgottenMs = 10 * minuteMs
 
 /** Approved requests that were not sent in time expire; their shoppers are told. */
 export async function expireAll(system: SystemContext, signal: AbortSignal): Promise<void> {

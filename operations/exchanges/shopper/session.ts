@@ -1,10 +1,12 @@
 /** The token of a shopper who named an order and its email or phone: signed, for one order of one store. */
+
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { isSigned, sign } from '#runtime/secrets'
 import { randomText } from '#runtime/values/ids'
 
-const livesMs = 30 * 60_000
+const livesMs = 30 * minuteMs
 
 const purpose = 'exchange-session'
 const textOf = (ctx: Context, at: string, orderId: string): string => `${ctx.store.id}\n${at}\n${orderId}`

@@ -1,10 +1,12 @@
 /** The list of conversations: pinned first, then the last message. Its rows hold all it filters by, but for words. */
+
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
 import { firstInstantOf } from '#runtime/database/days'
 import { phoneContaining, phoneLike } from '#runtime/database/search'
+import { dayMs } from '#runtime/durations'
 import { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
@@ -32,7 +34,7 @@ export interface ConversationFilters {
 
 type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
 
-const windowMs = 24 * 3_600_000
+const windowMs = dayMs
 /** Four digits between wildcards. */
 const shortestPattern = 6
 

@@ -1,5 +1,7 @@
 /** A new conversation begins with what the contact answers to. */
+
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import { addWords } from '../conversations/conversation-words.ts'
 import { sourceOf, textsOf, unknownText } from './sent-texts.ts'
@@ -15,7 +17,7 @@ export async function putEarlierBefore(
   firstId: string | null,
 ): Promise<void> {
   const now = ctx.now()
-  const since = new Date(now.getTime() - days * 24 * 3_600_000)
+  const since = new Date(now.getTime() - days * dayMs)
   const sent = await ctx.db
     .selectFrom('message_ledger')
     .select([

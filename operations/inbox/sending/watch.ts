@@ -1,8 +1,10 @@
 /** Conversations whose messages no worker looks after. */
+
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 
-const stuckAfterMs = 60_000
+const stuckAfterMs = minuteMs
 const atOnce = 500
 
 /** Waiting for a minute, and for nothing any more. */

@@ -5,6 +5,7 @@ import type { HistoryData, InboundData, StatusData } from '#operations/messaging
 import { addressesOf, changesOf, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { refuseForNow } from '#runtime/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { conversationsOf } from '../conversations/contacts.ts'
@@ -17,7 +18,6 @@ import { requireInbox } from '../state.ts'
 import { waitingWhereOpen } from '../waiting.ts'
 import { beginRun, lockRun, type RunRow, startRun, writeRun } from './runs.ts'
 
-const dayMs = 24 * 3_600_000
 const storedAtOnce = 200
 
 export async function startReconcile(ctx: Context, days: number) {

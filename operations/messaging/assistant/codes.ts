@@ -1,5 +1,7 @@
 /** Codes that pair a phone with the assistant. Only their SHA-256 is kept. */
+
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { cut } from '#runtime/values/cut'
@@ -10,8 +12,7 @@ import type { connectCode } from './schema.ts'
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const codeLength = 8
-const livesMs = 10 * 60_000
-const hourMs = 3_600_000
+const livesMs = 10 * minuteMs
 const codesAnHourAtMost = 10
 export const bindingsAtMost = 10
 

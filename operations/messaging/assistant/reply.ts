@@ -5,6 +5,7 @@ import type { RootDatabase } from '#db/database'
 import { amongStores, storesListed } from '#db/directory/find'
 import { cycles, entitlementOf } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { newId, sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import { bindingsAtMost, codeIn } from './codes.ts'
@@ -22,8 +23,6 @@ export interface ToAssistant {
 
 /** Of a phone that belongs to no store, as a port sees it. */
 const noStore = '00000000-0000-0000-0000-000000000000'
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
 const wrongAtMost = 5
 const wrongWithinMs = 15 * minuteMs
 const silentMs = 60 * minuteMs

@@ -1,4 +1,5 @@
 /** The chat button of the storefront, at most one a store. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
@@ -6,6 +7,7 @@ import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
@@ -77,7 +79,7 @@ export async function readButton(ctx: Context): Promise<z.input<typeof messaging
 }
 
 /** A number that is not the button's own may be another a minute from now. */
-const connectedForMs = 60_000
+const connectedForMs = minuteMs
 
 /** What the storefront draws; hours are told in `timezone`. */
 export async function buttonWidget(ctx: Context): Promise<Widget | null> {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { type events, metering } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
+import { dayMs } from '#runtime/durations'
 import { isId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { InboundData, StatusData } from '../provider/hook-body.ts'
@@ -260,7 +261,7 @@ async function storesOnShared(
     const messageId = parseKey(key ?? null)?.messageId ?? null
     return [{ id, ref: storeRef, message_id: messageId, phone_key: phone ? phoneKey(phone) : null }]
   })
-  const since = new Date(ctx.now().getTime() - sharedForDays * 24 * 3_600_000)
+  const since = new Date(ctx.now().getTime() - sharedForDays * dayMs)
   const { rows } = await sql<{ id: string; store_id: string }>`
     with e as (
       select * from json_to_recordset(${JSON.stringify(given)}::json)

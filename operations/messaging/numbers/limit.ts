@@ -2,13 +2,14 @@
  * How many different phones an official number has written to with a template, their windows closed, in the last 24
  * hours (rule 6). Phones are counted before their message leaves, so that two workers never pass the limit together.
  */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import type { Connection } from './route.ts'
 
-const dayMs = 24 * 3_600_000
 const recipientOf = (numberId: string, key: string): string => `${numberId} ${key}`
 const dayBefore = (at: Date): Date => new Date(at.getTime() - dayMs)
 

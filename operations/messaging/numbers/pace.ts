@@ -1,10 +1,12 @@
 /** The pace of a number: a row that every worker moves forward, so that it holds over all of them. */
+
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
+import { hourMs } from '#runtime/durations'
 
 /** No place of a number is that far ahead: one that is was given by a clock that was, and is put back since. */
-const aheadAtMostMs = 48 * 3_600_000
+const aheadAtMostMs = 48 * hourMs
 export const isAhead = (at: Date, now: Date): boolean => at.getTime() - now.getTime() > aheadAtMostMs
 const unlessAhead = (ctx: Context, at: RawBuilder<unknown>) =>
   sql`(case when ${at} <= ${new Date(ctx.clock.ms() + aheadAtMostMs)}::timestamptz then ${at} end)`

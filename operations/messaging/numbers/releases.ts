@@ -8,6 +8,7 @@ import type { Row } from '#db/tables'
 import { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
+import { dayMs, hourMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { unseal } from '#runtime/secrets'
 import { messagingCleanup } from '../handles.ts'
@@ -27,7 +28,7 @@ export interface NewRelease {
 
 const jobAfterMs = 15_000
 const answerWithinMs = 8_000
-const givenUpMs = 24 * 3_600_000
+const givenUpMs = dayMs
 
 /** Writes a release down, in the caller's transaction, and queues the job that does it. Answers its id. */
 export async function addRelease(ctx: Context, release: NewRelease, inMs = 0): Promise<string> {
@@ -150,7 +151,7 @@ async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; pr
 }
 
 const batch = 100
-const keptMs = 90 * 24 * 3_600_000
+const keptMs = 90 * dayMs
 
 /** Does all releases that wait, oldest first. Answers when to look again; null when none is left. */
 export async function doReleases(system: SystemContext, signal: AbortSignal): Promise<Date | null> {
@@ -174,7 +175,7 @@ export async function doReleases(system: SystemContext, signal: AbortSignal): Pr
 
 /** A minute later at first, then after as long again as it has waited already. */
 const againAt = (createdAt: Date, now: Date): Date =>
-  new Date(now.getTime() + Math.max(60_000, Math.min(3_600_000, now.getTime() - createdAt.getTime())))
+  new Date(now.getTime() + Math.max(60_000, Math.min(hourMs, now.getTime() - createdAt.getTime())))
 
 /** Deletes what callbacks told more than 90 days ago, and setups, codes and talks with the assistant as old. */
 export async function pruneOld(system: SystemContext, signal: AbortSignal): Promise<void> {

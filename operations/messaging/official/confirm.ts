@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { Refusal, refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { seal, unseal } from '#runtime/secrets'
@@ -44,7 +45,7 @@ export class SetupWaits extends Refusal {
 
 const answerWithinMs = 20_000
 /** A confirmation that runs longer belongs to a process that died. */
-const deadAfterMs = 60_000
+const deadAfterMs = minuteMs
 
 /**
  * Ends a setup: with a code the number connects (or is under review), with an error the status is the one before.

@@ -1,7 +1,9 @@
 /** How the official number stands with its provider (rule 8). */
+
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { numberUsage, tierLimits } from '../numbers/limit.ts'
 import { isSilent } from '../numbers/provider.ts'
@@ -11,7 +13,7 @@ import type { NumberHealth } from '../provider/number-port.ts'
 import type { PhoneHealth } from './schema.ts'
 import { lockOfficial, takeOverHealth } from './state.ts'
 
-const freshMs = 5 * 60_000
+const freshMs = 5 * minuteMs
 const answerWithinMs = 8_000
 
 type HealthRow = Pick<

@@ -1,12 +1,14 @@
 /** The official number at the clock's now, without asking the provider. */
+
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import { describeIssue, type OfficialRow, officialAt } from '../numbers/official-clock.ts'
 import type { OfficialConnection } from './schema.ts'
 
-const staleMs = 24 * 3_600_000
+const staleMs = dayMs
 
 type FoundRow = OfficialRow &
   Pick<

@@ -1,11 +1,13 @@
 /** The link with which a merchant connects an official number. */
+
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { randomSecret, sha256 } from '#runtime/values/ids'
 import { defaultProvider } from '../numbers/provider.ts'
 import { withinTime } from '../numbers/within-time.ts'
 
-const lastsMs = 60 * 60_000
+const lastsMs = 60 * minuteMs
 const answerWithinMs = 8_000
 
 export interface OpenedSetup {

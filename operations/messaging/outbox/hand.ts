@@ -1,6 +1,8 @@
 /** Handing over: one call a message, several at once, one recipient's refusal stopping no other. */
+
 import { health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { pause } from '#runtime/pause'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
@@ -71,11 +73,9 @@ async function mailed(
   }
 }
 
-const aMinuteMs = 60_000
-
 /** Whoever runs the server has to act: no address is at fault, and none is tried before the provider was asked again. */
 async function mailLost(ctx: Context): Promise<Trouble> {
-  const until = (await health.mailWaits(ctx)) ?? new Date(ctx.clock.ms() + aMinuteMs)
+  const until = (await health.mailWaits(ctx)) ?? new Date(ctx.clock.ms() + minuteMs)
   return { reason: 'provider-unavailable', isDown: true, until }
 }
 

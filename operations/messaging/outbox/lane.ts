@@ -3,9 +3,11 @@
  * turns of a number, limits of recipients, units, the ledger, opt-outs and statuses; a lane says where its rows are, what
  * each message is about, and what moves with it.
  */
+
 import type { SelectQueryBuilder } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import type { LaneFailure } from '../sending/codes.ts'
 import type { Sender, SentMessage } from '../sending/deliver.ts'
 
@@ -122,8 +124,8 @@ export const keyOf = (
 ): string => `${kind}_${id}_${attempt}`
 
 /** A holder that was not heard of for so long is dead. */
-export const deadAfterMs = 2 * 60_000
+export const deadAfterMs = 2 * minuteMs
 /** Without a word of it for so long, nobody will know whether a message left. */
-export const lostAfterMs = 10 * 60_000
+export const lostAfterMs = 10 * minuteMs
 /** Of a number's rate, for all but campaigns together. */
 export const share = 0.2

@@ -2,8 +2,10 @@
  * Messages that leave one by one, each with its own times: claimed with its text, looked at again, handed over in its
  * turn, and written down (rule 10).
  */
+
 import { health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
 import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
@@ -62,8 +64,8 @@ export type Ready<Row> = { row: Row; letter: Posted } | Failure
 /** When to look at it again; null: it has ended, or is not there. */
 export type Next = Date | null
 
-const holdsMs = 60 * 60_000
-const downMs = 15 * 60_000
+const holdsMs = 60 * minuteMs
+const downMs = 15 * minuteMs
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
 interface Taken<Row> {

@@ -1,6 +1,8 @@
 /** How long each of a QR session's codes lives: the first a minute, the others 20 seconds. */
+import { minuteMs } from '#runtime/durations'
+
 export const qrCodes = 6
-const firstMs = 60_000
+const firstMs = minuteMs
 const laterMs = 20_000
 export const qrSessionMs = firstMs + (qrCodes - 1) * laterMs
 

@@ -2,9 +2,11 @@
  * Official numbers at the sandbox's provider, and its shared one. The last digit of a phone decides: 6 is gone at its
  * first revalidation, 7 may write to 250 people a day, 8 has quality yellow, 9 red.
  */
+
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
 import type { Clock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { randomSecret } from '#runtime/values/ids'
 import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
@@ -12,7 +14,7 @@ import { healthChangeOf, nameChangeOf } from './number-hooks.ts'
 import type { NumberHealth, NumberIssue, NumberPort, NumberStatus, QualityRating } from './number-port.ts'
 import { answering } from './sandbox-mode.ts'
 
-const setupMs = 60 * 60_000
+const setupMs = 60 * minuteMs
 const reviewMs = 5_000
 const sharedNumber = {
   numberId: 'sandbox-shared',

@@ -2,10 +2,12 @@
  * Templates at the sandbox's provider: reviewed five seconds after they were handed in, by what their names say
  * (`reject`, `promo` in a utility, `hold`, `pause`).
  */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
 import type { Clock } from '#runtime/clock'
+import { hourMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { newId } from '#runtime/values/ids'
@@ -16,7 +18,7 @@ import type { ProviderTemplate, TemplateContent, TemplatePort, TemplateStatus } 
 type TemplateRow = Row<'sandbox_templates'>
 
 const reviewMs = 5_000
-const pauseMs = 3 * 3_600_000
+const pauseMs = 3 * hourMs
 const pageSize = 50
 const eventsAtOnce = 100
 

@@ -1,5 +1,6 @@
 /** Callbacks about templates, in the form of the WhatsApp Business Cloud API: read into events, and written. */
 
+import { hourMs } from '#runtime/durations'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
 import { isPlausible } from '#runtime/values/storable'
@@ -66,7 +67,6 @@ const reasons = new Set([
   'scam',
   'tag-content-mismatch',
 ])
-const hourMs = 3_600_000
 
 /** The code of a provider's reason of rejection. */
 export function reasonOf(reason: string | null | undefined): string {

@@ -5,6 +5,7 @@ import { amongStores, storesListed } from '#db/directory/find'
 import type { RowChange } from '#db/tables'
 import { type events, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { qrLinkLost } from '../handles.ts'
@@ -15,7 +16,7 @@ import type { QrSessionData } from '../provider/number-port.ts'
 
 type StoredEvent = events.StoredEvent
 
-const lostForMs = 30 * 60_000
+const lostForMs = 30 * minuteMs
 /** The queue goes by the database's clock: a job that came early would tell too soon. */
 const marginMs = 250
 

@@ -1,6 +1,7 @@
 /** Starting and ending a QR session (rule 2). */
 
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { seal } from '#runtime/secrets'
 import { qrSessionExpire } from '../handles.ts'
@@ -14,7 +15,7 @@ import { codesContext } from './read.ts'
 
 const answerWithinMs = 20_000
 /** A start that runs longer belongs to a process that died. */
-const deadAfterMs = 60_000
+const deadAfterMs = minuteMs
 
 /**
  * Asks the provider for a session and its codes, and replaces a session that nobody has scanned yet. Outside a

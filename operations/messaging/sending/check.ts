@@ -1,7 +1,9 @@
 /** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (rules 1, 5, 6). */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
@@ -15,7 +17,7 @@ export interface Objection {
   message: string
 }
 
-const windowMs = 24 * 3_600_000
+const windowMs = dayMs
 
 const standing = prepared<{ phoneKey: string }, { opted_out: boolean; last_inbound_at: Date | null }>(
   (db, values) =>

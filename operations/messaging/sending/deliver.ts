@@ -2,6 +2,7 @@
 
 import { attribution, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { pause } from '#runtime/pause'
 import {
   AccessLost,
@@ -35,7 +36,6 @@ export { isAhead } from '../numbers/pace.ts'
 
 export type { Connection }
 
-const dayMs = 24 * 3_600_000
 const answerWithinMs = 8_000
 const tryAgainMs = 15_000
 

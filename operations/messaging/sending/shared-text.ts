@@ -1,11 +1,13 @@
 /** What leaves through the shared number: inside the service's own template, with the store's name before it (rule 1). */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
+import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import { asParameter } from '#runtime/values/variables'
 
-const windowMs = 24 * 3_600_000
+const windowMs = dayMs
 
 /** The text as the recipient reads it: a parameter of a template where it opens a conversation, as written in an answer. */
 function sharedText(storeName: string, text: string, isWindowOpen: boolean): string {

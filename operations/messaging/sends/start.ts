@@ -1,7 +1,9 @@
 /** Single sends: one message to one phone, tried once within the request (rule 5). */
+
 import { sql } from 'kysely'
 import { files, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { type ErrorCode, refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
@@ -28,8 +30,6 @@ export interface SingleSend {
   /** The official number, whatever is selected. */
   via?: 'official'
 }
-
-const dayMs = 24 * 3_600_000
 
 /** As `sendOne`, of the fields of a body; refuses them where they do not fit, and a file of ours that is not there. */
 export async function sendGiven(ctx: Context, input: SendInput): Promise<JsonText> {

@@ -2,6 +2,7 @@
 
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { pagesOf } from '#runtime/ports/pages'
@@ -17,9 +18,8 @@ import type { TemplateChange } from './schema.ts'
 
 const templatesAtMost = 250
 const createdAnHourAtMost = 100
-const hourMs = 3_600_000
 /** A hand-in that is open longer belongs to a process that died. */
-const openMs = 60_000
+const openMs = minuteMs
 const answerWithinMs = 20_000
 
 /** Refuses what the rules do not allow, a name that is taken or blocked, too many. Answers its id. */

@@ -1,9 +1,11 @@
 /** Templates changed and deleted, here and at the provider. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { routeOfType } from '../numbers/route.ts'
@@ -20,7 +22,6 @@ import type { TemplateChange } from './schema.ts'
 import { usesOf } from './uses.ts'
 
 const answerWithinMs = 20_000
-const dayMs = 24 * 3_600_000
 
 /** Hands the template in anew where something really changed. Refuses what may not be changed now, or not so. */
 export async function editTemplate(ctx: Context, id: number, change: TemplateChange): Promise<void> {

@@ -1,7 +1,9 @@
 /** Where a template goes by its provider's word (rule 14), and what the merchant is told of it. */
+
 import { sql } from 'kysely'
 import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import type { TemplateStatusData } from '../provider/template-port.ts'
 import type { TemplateRow } from './rows.ts'
 import { type Placeholders, usesOf } from './uses.ts'
@@ -169,7 +171,7 @@ export async function warnOfMisfits(
   })
 }
 
-const blockedMs = 30 * 24 * 3_600_000
+const blockedMs = 30 * dayMs
 
 /**
  * Deletes a template here, in the caller's transaction. The name and language of one that was ever approved are free

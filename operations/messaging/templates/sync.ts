@@ -1,5 +1,7 @@
 /** Our templates compared with the provider's, which is right. */
+
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuseForNow } from '#runtime/errors'
 import { Unavailable } from '#runtime/ports/errors'
 import { pagesOf } from '#runtime/ports/pages'
@@ -23,7 +25,7 @@ export interface SyncResult {
 
 const answerWithinMs = 20_000
 /** A sync that runs longer belongs to a process that died. */
-const deadAfterMs = 60_000
+const deadAfterMs = minuteMs
 
 /** Takes over what the provider has. Refuses where no official number is connected, or a sync is running. */
 export async function syncTemplates(ctx: Context): Promise<SyncResult> {

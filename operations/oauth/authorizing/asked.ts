@@ -1,5 +1,7 @@
 /** What a client asks a merchant for: the query that it sends their browser with (RFC 6749, section 4.1.1). */
+
 import type { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { allScopes, type Scope } from '#runtime/roles'
 import { seal, unseal } from '#runtime/secrets'
 import type { Wording } from '#runtime/values/wording'
@@ -145,7 +147,7 @@ function scopesOf(text: string | null): Scope[] {
 }
 
 const requestContext = 'oauth-request'
-const requestForMs = 30 * 60_000
+const requestForMs = 30 * minuteMs
 
 /** Carries what was asked through the form: nobody else can read or make it. */
 export const sealedAsked = (ctx: SystemContext, asked: Asked): string =>

@@ -1,7 +1,9 @@
 /** From the key that a merchant shows to the code that the client gets for it. */
+
 import { findAccesses } from '#db/access'
 import { childKeys } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import type { Scope } from '#runtime/roles'
 import { seal } from '#runtime/secrets'
 import { randomSecret, sha256 } from '#runtime/values/ids'
@@ -29,7 +31,7 @@ export async function showKey(ctx: SystemContext, asked: Asked, key: string): Pr
 }
 
 const consentContext = 'oauth-consent'
-const consentForMs = 10 * 60_000
+const consentForMs = 10 * minuteMs
 
 export const sealedShown = (ctx: SystemContext, shown: Shown): string =>
   seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentForMs })
@@ -51,7 +53,7 @@ function passedOn({ scopes }: Asked, has: ReadonlySet<string>): Scope[] {
   return both.includes('platform:write') ? both : both.filter((scope) => scope.startsWith('platform:'))
 }
 
-const codeForMs = 60_000
+const codeForMs = minuteMs
 
 /** Makes a code, good once and for a minute. Only its hash is kept. */
 export async function makeCode(

@@ -2,16 +2,18 @@
  * A grant: a key of the store that its client renews. The access token is that key's text; the refresh token is a half
  * that stays and a half that is made anew with it, so that one of before is known for what it is.
  */
+
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
 import { childKeys } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
+import { dayMs, hourMs } from '#runtime/durations'
 import { allScopes } from '#runtime/roles'
 import { newId, randomSecret, sha256 } from '#runtime/values/ids'
 import { OauthError } from '../errors.ts'
 
 /** How long an access token holds. */
-const tokenForMs = 3600_000
+const tokenForMs = hourMs
 /** A client that asks twice at once, or lost the answer, is no thief: refused, and nothing of it ended. */
 const twiceAtOnceMs = 30_000
 
@@ -138,7 +140,7 @@ function granted(
 
 /** Clients that registered are kept while they are used. */
 async function touchClient(tx: RootDatabase, id: string, now: Date): Promise<void> {
-  const dayAgo = new Date(now.getTime() - 24 * 3600_000)
+  const dayAgo = new Date(now.getTime() - dayMs)
   await tx
     .updateTable('oauth_clients')
     .set({ used_at: now })

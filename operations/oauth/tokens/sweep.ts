@@ -1,8 +1,9 @@
 /** What is over goes: codes, grants, clients that nobody uses, and keys of assistants that ended long ago. */
+
 import { childKeys } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 
-const dayMs = 24 * 3600_000
 /** A code that was spent is known for as long as somebody might bring it again. */
 const codesForMs = dayMs
 /** A registration that led to nothing, and one that was used. */

@@ -1,4 +1,5 @@
 /** Stickers and badges as the storefront gets them. */
+
 import { sql } from 'kysely'
 import { amounts } from '#operations/store/door'
 import {
@@ -14,6 +15,7 @@ import {
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import { renderText } from '#runtime/values/variables'
 import { type BadgeSettings, badgeWidget } from './badge-settings.ts'
 import { badgeValues, featuredCents, featuredValues } from './featured-price.ts'
@@ -90,8 +92,6 @@ const earliest = (instants: readonly (Date | null)[]): Date | null => {
 
 const isMet = (condition: Condition, product: snapshots.Snapshot | null, now: Date): boolean =>
   condition.condition === 'always' || (product !== null && meetsCondition(condition, product, now))
-
-const dayMs = 86_400_000
 
 /** When a new product is new no longer. */
 const agesAt = ({ condition, conditionValue }: Condition, product: snapshots.Snapshot | null): Date | null =>

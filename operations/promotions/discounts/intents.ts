@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse, refuseForNow } from '#runtime/errors'
 import { discountReconcile } from '../handles.ts'
 import type { Draft } from './draft.ts'
@@ -13,7 +14,7 @@ import type { Kind } from './kinds.ts'
 import { countDiscounts } from './rows.ts'
 
 /** A call that was not heard of for so long is given up: others may take over. */
-export const intentLastsMs = 60_000
+export const intentLastsMs = minuteMs
 
 export interface Intent {
   discountId: string

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { optOuts, sending, templates } from '#operations/messaging/door'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { isProven } from '../proven.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
@@ -24,7 +25,7 @@ export interface Candidate {
   phoneKey: string | null
 }
 
-const askedAgainAfterMs = 90 * 24 * 3_600_000
+const askedAgainAfterMs = 90 * dayMs
 
 /** What can be said of people and orders at once, for some candidates. */
 export interface Facts {

@@ -1,7 +1,9 @@
 /** Requests and reminders leave by the outbox: what speaks against one by now, and what becomes of its requests. */
+
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import { objectionToMessage } from './claims.ts'
 import { isSkip } from './codes.ts'
@@ -12,9 +14,6 @@ interface RequestMessage extends outbox.Single {
   content: outbox.Said | null
   createdAt: Date
 }
-
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
 
 export const requestMessages = outbox.single<RequestMessage>()({
   kind: 'rv',

@@ -1,9 +1,11 @@
 /** The links in requests: a random token for each message, of one order, for 180 days. Its hash alone is kept. */
+
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { sha256 } from '#runtime/values/ids'
 
-const livesMs = 180 * 24 * 3_600_000
+const livesMs = 180 * dayMs
 
 /** A new token, and the row that knows it. */
 export function newToken(ctx: Context, orderId: string): { token: string; row: TokenRow } {

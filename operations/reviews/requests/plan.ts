@@ -7,6 +7,7 @@ import { entitlementOf, isAmong, type orders } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
+import { hourMs } from '#runtime/durations'
 import { reviewDispatchPlan } from '../handles.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
@@ -213,7 +214,7 @@ async function knownGone(tx: Context, productIds: readonly string[]): Promise<Se
   return new Set([...found.values()].flatMap((each) => (each.exists ? [] : each.productId)))
 }
 
-const overlapMs = 3_600_000
+const overlapMs = hourMs
 
 /**
  * Looks through the orders that changed since the last time; the cursor moves with each page, in its transaction. What

@@ -4,6 +4,7 @@ import { outbox } from '#operations/messaging/door'
 import { catchUpOrders, connections } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { findSettings } from '../settings/settings.ts'
 import { claim, type Why } from './claims.ts'
 import { requestMessages } from './lane.ts'
@@ -43,7 +44,7 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
 }
 
 /** What is found so late, as we were away, wakes nobody: in the night it waits for the set time. Email may come at any. */
-const lateMs = 3 * 3_600_000
+const lateMs = 3 * hourMs
 
 async function putOffLate(ctx: Context): Promise<void> {
   const now = ctx.now()

@@ -1,7 +1,9 @@
 /** The link that proves that an address, which bought the product, wrote its review. */
+
 import { escaped } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
 import { isId } from '#runtime/values/ids'
@@ -11,7 +13,7 @@ import { statusFor } from '../reviews/publishing.ts'
 import { reviewRules } from '../settings/settings.ts'
 import { paidPurchaseBy, settleRequests } from './purchases.ts'
 
-const livesMs = 30 * 24 * 3_600_000
+const livesMs = 30 * dayMs
 
 const purpose = 'review-confirm'
 const textOf = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`

@@ -1,11 +1,12 @@
 /** Whether a claimed alert may leave now: asked right before it is handed over. No database, no clock. */
 
+import { dayMs } from '#runtime/durations'
 import { type Live, placesFor } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Alert, Result } from './lane.ts'
 
 /** Longer after its claim nothing leaves for it: the stock that it tells of is another by then. */
-export const latestMs = 24 * 3_600_000
+export const latestMs = dayMs
 
 export interface Standing {
   now: Date

@@ -5,6 +5,7 @@ import { outbox } from '#operations/messaging/door'
 import type { events } from '#operations/store/door'
 import { connections } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { liveOf, placesFor } from '../facts.ts'
 import { stockAlertSend } from '../handles.ts'
@@ -12,7 +13,6 @@ import { noteStockEvent, readAlerts, registerWebhook } from '../settings/setting
 import { mayLeave } from './means.ts'
 import { queueWave } from './waves.ts'
 
-const dayMs = 24 * 3_600_000
 /** Who waits longer has forgotten. */
 const waitsDays = 365
 const productsAtOnce = 50

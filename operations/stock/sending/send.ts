@@ -1,7 +1,9 @@
 /** The alerts of one claim: looked at again, rendered, handed over at the number's pace, written down. */
+
 import { unsubscribes } from '#operations/capture/door'
 import { optOuts, outbox, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Live, readLive } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
@@ -13,7 +15,7 @@ import { alertMail, messageContent, valuesOf } from './render.ts'
 
 const turnSeconds = 2
 const firstWaitMs = 15_000
-const longestWaitMs = 15 * 60_000
+const longestWaitMs = 15 * minuteMs
 
 export interface SendWork {
   claimId: string

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { placesFor, readLive } from '../facts.ts'
 import { stockAlertWave } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
@@ -10,7 +11,7 @@ import { claimNext } from './claims.ts'
 import { findWay, mayLeave, type Way } from './means.ts'
 
 /** From the end of one wave to the beginning of the next. */
-const betweenMs = 60 * 60_000
+const betweenMs = 60 * minuteMs
 /** Alerts of one variant on their way at once: turning alerts off stops all others. */
 const underwayAtMost = 400
 

@@ -1,5 +1,7 @@
 /** A shop that its owner connects: the link that they follow to the platform, and the page that they come back to. */
+
 import type { Context, SystemContext } from '#runtime/context'
+import { weekMs } from '#runtime/durations'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
@@ -10,7 +12,7 @@ import { activationLink, connectEcommerce } from './connections.ts'
 
 const purpose = 'ecommerce-install'
 /** The owner may get the link by email. */
-const linkLivesMs = 7 * 24 * 3_600_000
+const linkLivesMs = weekMs
 
 const textOf = (storeId: string, at: string, provider: string, shop: string): string =>
   [storeId, at, provider, shop].join('\n')

@@ -1,10 +1,12 @@
 /** What `files-clean` does, over all stores. */
+
 import { sql } from 'kysely'
 import { amongStores } from '#db/directory/find'
 import type { SystemContext } from '#runtime/context'
 import { leastKnown } from '#runtime/database/sql'
+import { dayMs } from '#runtime/durations'
 
-const unusedMs = 24 * 3_600_000
+const unusedMs = dayMs
 const atOnce = 100
 
 /**

@@ -1,6 +1,8 @@
 /** Cells and rows of a CSV that people open in a spreadsheet: RFC 4180, UTF-8 with BOM. */
+
 import { stringify } from 'csv-stringify/sync'
 import { IANAZone } from 'luxon'
+import { minuteMs } from '#runtime/durations'
 
 export type Cell = string | number | boolean | Date | null
 
@@ -35,7 +37,7 @@ export const harmless = (text: string): string =>
 /** `2026-11-20T09:00:00-03:00`. */
 function localTime(at: Date, zone: IANAZone): string {
   const minutes = zone.offset(at.getTime())
-  const local = new Date(at.getTime() + minutes * 60_000).toISOString().slice(0, 19)
+  const local = new Date(at.getTime() + minutes * minuteMs).toISOString().slice(0, 19)
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
   const twoDigits = (value: number): string => String(value).padStart(2, '0')
   return `${local}${minutes < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(rest)}`

@@ -1,8 +1,10 @@
 /** Exports of every page (rule 15): run by a job each, which wires its rows and columns, emailed as CSV. */
+
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
 import { isStopping, type JobAttempt } from '#runtime/job'
 import { type Handle, handle as handleOf } from '#runtime/jobs/handle'
@@ -40,7 +42,7 @@ export type ExportHandle = Handle<typeof payload>
 export const handle = (name: string): ExportHandle => handleOf(name, payload)
 
 /** A live export without a sign of life for so long has lost its worker at the last try. */
-const deadAfterMs = 6 * 3_600_000
+const deadAfterMs = 6 * hourMs
 
 /** Queues the export for the caller, in their transaction; the same one while it waits or runs is answered again. */
 export async function start(

@@ -1,4 +1,5 @@
 /** How a connection goes from well to trouble and back (rule 19). No database, no clock. */
+import { minuteMs, weekMs } from '#runtime/durations'
 
 export type State = 'connected' | 'degraded' | 'lost'
 
@@ -41,7 +42,6 @@ export type Heard =
   /** A probe found nothing new. */
   | { is: 'probed' }
 
-const minuteMs = 60_000
 /** So many failures within so long, nothing answered between them. */
 const failuresAtMost = 3
 const withinMs = 10 * minuteMs
@@ -49,7 +49,6 @@ const withinMs = 10 * minuteMs
 const quietMs = 60 * minuteMs
 const probesAfterMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs)
 /** Whoever has not acted in a week will not be quicker for being looked at each hour. */
-const weekMs = 7 * 24 * 60 * minuteMs
 const rarelyMs = 24 * 60 * minuteMs
 /** No probe is planned for later than that: one that is was planned by a clock that was put back. */
 const latestMs = 2 * rarelyMs

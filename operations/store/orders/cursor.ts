@@ -1,5 +1,7 @@
 /** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
+
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { keepProgress, readAllProgress, readProgress } from '../connections/connections.ts'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 
@@ -20,7 +22,7 @@ export async function readOrderCursor(ctx: Context): Promise<OrderCursor> {
 }
 
 /** Changes that a platform wrote down late are read again for so long. */
-const overlapMs = 5 * 60_000
+const overlapMs = 5 * minuteMs
 
 /** Where the walk stands after a page. */
 export function afterPage(

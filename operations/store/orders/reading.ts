@@ -1,5 +1,7 @@
 /** Reads what changed on the platform into the mirror of orders. Not inside a transaction. */
+
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { keptPagesOf } from '#runtime/ports/pages'
 import { type Connected, ecommerce } from '../connections/connections.ts'
@@ -30,7 +32,7 @@ export async function readOrders(
 }
 
 /** It is read each quarter of an hour. */
-const oldAfterMs = 20 * 60_000
+const oldAfterMs = 20 * minuteMs
 
 /**
  * For who is about to write to people about their orders: where the mirror has not been read through lately (we were

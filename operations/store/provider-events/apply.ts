@@ -2,15 +2,17 @@
  * Applies what `events.accept` stored: a transaction for each store and kind, so that one cannot spoil
  * another.
  */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
 import type { Context, SystemContext } from '#runtime/context'
+import { hourMs, minuteMs } from '#runtime/durations'
 import type { StoredEvent } from './accept.ts'
 
 const batch = 500
-const workMs = 60_000
-const waitsMs = 3_600_000
+const workMs = minuteMs
+const waitsMs = hourMs
 
 /** When the first of those that must wait is due again. */
 interface Wake {

@@ -8,6 +8,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { findRow, oneRow } from '#runtime/database/rows'
+import { weekMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
@@ -16,7 +17,7 @@ import { sha256 } from '#runtime/values/ids'
 import { invitationEmail } from '../handles.ts'
 import type { MemberRole } from '../names.ts'
 
-const lastsMs = 7 * 24 * 3_600_000
+const lastsMs = weekMs
 /** Members and pending invitations of a store. */
 const teamAtMost = 50
 

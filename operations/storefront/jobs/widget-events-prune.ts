@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
@@ -14,7 +15,7 @@ export default serverJob(handle('widget-events-prune', object({})), {
   everySeconds: 86_400,
   safeTwice: 'Deletes by age.',
   async run(ctx, _payload, { signal }) {
-    const before = new Date(ctx.clock.ms() - keptDays * 86_400_000)
+    const before = new Date(ctx.clock.ms() - keptDays * dayMs)
     if (await ctx.services.database.isDistributed()) return pruneOnCluster(ctx, before, signal)
     for (let deleted = atOnce; deleted === atOnce; ) {
       signal.throwIfAborted()

@@ -1,5 +1,6 @@
 /** When a sticker or badge is shown on a product that it targets. */
 
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import type * as snapshots from '../catalog/snapshots.ts'
@@ -22,8 +23,6 @@ export interface Condition {
 export type ConditionChange = { [K in keyof Condition]?: Condition[K] | undefined }
 
 export const unconditional: Condition = { condition: 'always', conditionValue: null }
-
-const dayMs = 86_400_000
 
 /** What is left out stays; a value that the condition has no use for is emptied. Refuses one that lacks its value. */
 export function mergedCondition(before: Condition, change: ConditionChange): Condition {

@@ -1,7 +1,9 @@
 /** Whether the loader, the one script of all widgets, is on the store's platform. */
+
 import { sql } from 'kysely'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { storefrontScriptPublish } from '../handles.ts'
 
@@ -160,7 +162,7 @@ export async function embedSeen(ctx: Context): Promise<void> {
 }
 
 /** A shop has visitors within it: who was not seen for so long is not there any more. */
-const seenForMs = 3 * 24 * 3_600_000
+const seenForMs = 3 * dayMs
 
 export interface Publication {
   state: 'publishing' | 'failed' | 'not-installed' | 'installed'

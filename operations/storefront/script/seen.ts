@@ -1,9 +1,11 @@
 /** That storefronts ask for us: written down beside the answer, and once an hour for each store and process. */
+
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { isBot } from '../visits/bots.ts'
 import { embedSeen, seen } from './publication.ts'
 
-const restMs = 3_600_000
+const restMs = hourMs
 const storesAtMost = 10_000
 const written = new Map<string, number>()
 

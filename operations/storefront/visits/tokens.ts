@@ -1,9 +1,11 @@
 /** Tokens of the storefront's forms: signed, bound to store and widget, so that a write shows that a form was read. */
+
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { isSigned, sign } from '#runtime/secrets'
 
-const livesMs = 24 * 3_600_000
+const livesMs = dayMs
 /** Nobody fills in a form faster. */
 const humanMs = 1_500
 

@@ -1,5 +1,7 @@
 /** What a route of the storefront is told of who calls it. */
+
 import type { SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
 import type { PageRequest } from '#runtime/page'
 import type { z } from '#runtime/schema'
@@ -7,7 +9,6 @@ import type { Visited } from './visited.ts'
 
 /** Of a body that a visitor sends. */
 export const bodyAtMost = 32 * 1024
-const hourMs = 3_600_000
 
 export interface Visit {
   params: Record<string, string>

@@ -2,6 +2,7 @@
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { refuseForNow } from '#runtime/errors'
 import { addTask } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
@@ -18,7 +19,7 @@ export type CheckoutRow = Row<'checkouts'>
 /** Decided under the lock, before the provider is asked: throws the refusal. */
 export type Decide = (row: SubscriptionRow, tx: Context) => Terms
 
-const lastsMs = 24 * 3_600_000
+const lastsMs = dayMs
 
 /**
  * Opens a checkout for terms, in the place of an open one. Answers its id. Refuses what `decide` refuses, also when

@@ -2,8 +2,10 @@
  * What a billing provider told, applied: once under a lock on the subscription, passed over when older than what it
  * would change, safe twice, late and out of order.
  */
+
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { billingReconcile } from '../handles.ts'
 import type { BillingEvent, BillingEventData } from '../provider/port.ts'
 import { lockRow } from '../rows.ts'
@@ -39,7 +41,7 @@ export const listenerOf =
     return early
   }
 
-const waitsMs = 3_600_000
+const waitsMs = hourMs
 
 /** A charge of an agreement whose page was paid, as it seems, and nobody has told: it would go back as nobody's. */
 async function isEarly(tx: Context, { provider, receivedAt, data }: events.StoredEvent): Promise<boolean> {

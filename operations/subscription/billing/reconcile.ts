@@ -2,6 +2,7 @@
 
 import { takeEvents } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { dayMs, hourMs } from '#runtime/durations'
 import { refuseForNow } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
@@ -16,8 +17,8 @@ import { finishSchedule, type ScheduleTerms } from './schedule.ts'
 import { updateAmount } from './sync.ts'
 import { runTasks } from './tasks.ts'
 
-const creatingMs = 3_600_000
-const looksBackMs = 3 * 24 * 3_600_000
+const creatingMs = hourMs
+const looksBackMs = 3 * dayMs
 
 /** Everything of a store that its provider may know better. Throws the first failure once all was tried. */
 export async function reconcile(ctx: Context): Promise<void> {

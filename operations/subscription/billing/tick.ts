@@ -3,12 +3,12 @@
 import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { addTask } from '../intents.ts'
 import { goesBackForMs } from '../moves.ts'
 import { followedAgainMs, lockFreeRow } from '../rows.ts'
 
 const batch = 200
-const dayMs = 24 * 3_600_000
 
 /** Writes due moves, opens message cycles, tells of trials that end; store by store, in batches. */
 export async function tick(ctx: SystemContext, signal: AbortSignal): Promise<void> {

@@ -1,12 +1,14 @@
 /** What the payer who comes back from a provider is told: asked of the provider, stored, and applied at once. */
+
 import { amongStores, storesListed } from '#db/directory/find'
 import { providersKey } from '#db/directory/listed'
 import { applyEvents } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { billingPortOf, storeBillingEvents } from './billing-hook.ts'
 
-const looksBackMs = 48 * 3_600_000
+const looksBackMs = 48 * hourMs
 
 /**
  * `waiting`: the provider has not decided yet, or we have not applied it. `unanswered`: it cannot be asked now.

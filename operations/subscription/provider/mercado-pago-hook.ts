@@ -1,5 +1,7 @@
 /** Mercado Pago's notifications: `x-signature: ts=…,v1=…`, whose body names an object and says nothing of it. */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
 
@@ -20,7 +22,6 @@ export interface Notification {
   since: Date | null
 }
 
-const dayMs = 24 * 3_600_000
 /** What is told late, or once more. */
 const looksBackMs = 2 * dayMs
 /** Nothing is sent again for so long after it was first; `date` may be when its object was made, years ago. */

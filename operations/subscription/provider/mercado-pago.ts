@@ -6,6 +6,8 @@
  * merchant's own must make in the browser), and charge something now for a subscription that begins later. A subscription has one amount: a checkout with another first amount is made
  * over the first, and updated once it is paid. They have no coupons for subscriptions: those are a file of the server.
  */
+
+import { dayMs } from '#runtime/durations'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Finding } from '#runtime/ports/provider'
 import { type Charge, eventsOfSubscription, referenceOf, referenceText } from './mercado-pago-events.ts'
@@ -33,7 +35,7 @@ import {
 import type { Agreement, BillingEvent, BillingPort, CardSummary, CheckoutRequest, Coupon } from './port.ts'
 import { monthsOf, reasonOf } from './reason.ts'
 
-const checkoutLastsMs = 24 * 3_600_000
+const checkoutLastsMs = dayMs
 const pageSize = 50
 const longAgo = new Date(0)
 

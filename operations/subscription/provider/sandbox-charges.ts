@@ -1,9 +1,9 @@
 /** What the sandbox's provider does by the clock: recurring charges, their retries, chargebacks. */
+import { dayMs } from '#runtime/durations'
 import type { CardSummary } from './port.ts'
 import { declined, isChargedBack, isDeclined } from './sandbox-cards.ts'
 import { type AgreementRow, type BillingDb, idOf, nextDue, type PaymentRow, tell } from './sandbox-rows.ts'
 
-const dayMs = 24 * 3_600_000
 /** Days after the instant a charge was due at which it is tried again. */
 const retryDays = [1, 3, 5]
 

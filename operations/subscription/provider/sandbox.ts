@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '#runtime/clock'
+import { dayMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { amountText, toCents, toMoney } from '#runtime/values/money'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
@@ -33,8 +34,6 @@ export interface ShownCheckout {
   coupon: string | null
   agreement: Agreement
 }
-
-const checkoutLastsMs = 24 * 3_600_000
 
 export class SandboxBilling implements BillingPort {
   readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true, startsLater: true }
@@ -113,7 +112,7 @@ export class SandboxBilling implements BillingPort {
     checkout: OpenCheckout,
   ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }> {
     const now = this.#clock.now()
-    const expiresAt = new Date(now.getTime() + checkoutLastsMs)
+    const expiresAt = new Date(now.getTime() + dayMs)
     const row = await openCheckout(tx, { ...checkout, expires_at: expiresAt, created_at: now })
     return { providerCheckoutId: row.id, url: this.#urlOf(row.id), expiresAt: row.expires_at }
   }

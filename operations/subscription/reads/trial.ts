@@ -1,12 +1,13 @@
 /** The free trial, and whether a payment failed of late. */
+
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { dayMs } from '#runtime/durations'
 import type { z } from '#runtime/schema'
 import { readRow } from '../rows.ts'
 import type { trial } from '../schema.ts'
 
-const dayMs = 24 * 3_600_000
 const recentMs = 7 * dayMs
 
 export async function readTrial(ctx: Context): Promise<z.infer<typeof trial>> {

@@ -1,13 +1,14 @@
 /** The email with a coupon that waited is judged again before it leaves. */
+
 import { expect, test } from 'vitest'
 import { unsubscribes } from '#operations/capture/door'
 import saveSettings from '#operations/capture/popup/api/save-settings'
+import { dayMs } from '#runtime/durations'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import { type PopupShop, popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'
 
 const app = await testApp()
-const dayMs = 24 * 3_600_000
 
 const changes: Record<string, { change(shop: PopupShop): Promise<unknown>; mails: number }> = {
   nothing: { change: async () => undefined, mails: 1 },

@@ -1,4 +1,5 @@
 /** 90 days, and the newest 1,000 of a store: for reads at once, in the table by the daily job. */
+
 import { describe, expect, test } from 'vitest'
 import listNotifications from '#operations/notifications/api/list-notifications'
 import readAllNotifications from '#operations/notifications/api/read-all-notifications'
@@ -8,13 +9,13 @@ import notificationsPrune from '#operations/notifications/jobs/notifications-pru
 import { pruneNotifications } from '#operations/notifications/prune'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const dayMs = 24 * 3_600_000
 
 /** Notifications made so many milliseconds ago; answers their ids. */
 async function made(shop: Shop, agesMs: number[], recipientIds: string[] | null = null): Promise<string[]> {

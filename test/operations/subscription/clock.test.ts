@@ -11,9 +11,10 @@ import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
+import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { billed, dayMs, startAt } from '#test/support/subscriber'
+import { billed, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
 const at = Date.parse('2026-11-20T12:00:00.000Z')

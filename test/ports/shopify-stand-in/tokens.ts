@@ -1,6 +1,8 @@
 /** Access tokens as Shopify gives them, and what each may do. */
+
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#runtime/clock'
+import { hourMs } from '#runtime/durations'
 
 export interface App {
   clientId: string
@@ -51,7 +53,6 @@ interface TokenAnswer {
   body: unknown
 }
 
-const hourMs = 3_600_000
 const refused = (error: string, description: string): TokenAnswer => ({
   status: 400,
   body: { error, error_description: description },

@@ -1,5 +1,6 @@
 import { storefrontPage, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { jsonAnswer } from '#runtime/page'
 import type { ExchangeContent } from '../../settings/schema.ts'
 import { filledBefore, lookupAgain } from '../form-answers.ts'
@@ -13,7 +14,7 @@ import { issueSession } from '../session.ts'
 import { choices } from '../variants.ts'
 
 const tries = 10
-const windowMs = 15 * 60_000
+const windowMs = 15 * minuteMs
 
 export default storefrontPage({
   method: 'POST',

@@ -1,5 +1,6 @@
 import { files } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
+import { hourMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { exchangePhotos } from '../../requests/photos.ts'
@@ -7,7 +8,6 @@ import { whileOpen } from '../open-page.ts'
 import { photoUploadBody } from '../schema.ts'
 import { orderOfSession } from '../session.ts'
 
-const hourMs = 3_600_000
 /** Photos of several requests. */
 const uploadsAnHour = 60
 

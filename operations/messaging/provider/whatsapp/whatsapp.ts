@@ -2,6 +2,8 @@
  * The WhatsApp Business Cloud API. It knows no idempotency keys: a send whose answer is lost is never repeated, its key
  * comes back with the callbacks.
  */
+
+import { minuteMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import { isSigned, parseHookBody } from '../hook-body.ts'
@@ -17,7 +19,7 @@ import { WhatsappSignup } from './signup.ts'
 import { WhatsappTemplates } from './templates.ts'
 
 const sharedPerSecond = 10
-const paceKeptMs = 10 * 60_000
+const paceKeptMs = 10 * minuteMs
 
 const noQr = (): Refused => new Refused('no-qr', 'The provider links no phones by QR code')
 

@@ -1,10 +1,9 @@
+import { dayMs } from '#runtime/durations'
 import { page } from '#runtime/page'
 import { limit } from '../../limits.ts'
 import { grantable, makeCode, openedShown, sentBack } from '../consent.ts'
 import { consentForm, termsInDays } from '../forms.ts'
 import { answeringPeople, requireOwnPage } from '../own-form.ts'
-
-const dayMs = 24 * 3600_000
 
 export default page({
   method: 'POST',

@@ -1,11 +1,11 @@
 import { files } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
+import { hourMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { reviewImages } from '../../pictures.ts'
 import { openSettings } from '../submit.ts'
 
-const hourMs = 3_600_000
 /** Pictures of several reviews. */
 const uploadsAnHour = 60
 

@@ -1,4 +1,6 @@
 /** Calls of Shopify's automatic discounts. */
+
+import { minuteMs } from '#runtime/durations'
 import { Unavailable } from '#runtime/ports/errors'
 import { afterOf, pagesOf } from '#runtime/ports/pages'
 import type { ProviderStore } from '#runtime/ports/provider'
@@ -67,7 +69,7 @@ export async function newestDiscounts(
   )
   return discountNodes.nodes.flatMap(({ id, discount: it }) => {
     // The two clocks differ.
-    const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * 60_000
+    const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * minuteMs
     return it.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
   })
 }

@@ -3,7 +3,9 @@
  * meanwhile brings about what the other wrote, so that the highest revision is what stays, in whatever order calls
  * arrive. A creation whose answer was lost is looked for before another is made.
  */
+
 import type { Clock } from '#runtime/clock'
+import { dayMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type {
@@ -47,7 +49,7 @@ const triesAtMost = 5
 const usageAtOnce = 100
 const itemsAtMost = 250
 /** Longer than that no call is under way. */
-const unheardMs = 24 * 3_600_000
+const unheardMs = dayMs
 
 const busy = () => new Unavailable('unknown', 'Others change this discount at Shopify at the same time')
 

@@ -1,4 +1,5 @@
 import type { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
@@ -14,7 +15,7 @@ const body = object({
 })
 
 /** Whoever names the present names it a little before it is read. */
-const presentMs = 60_000
+const presentMs = minuteMs
 const isPresent = (instant: number, { clock }: SystemContext): boolean =>
   Math.abs(instant - (clock.ms() - clock.offset)) <= presentMs
 

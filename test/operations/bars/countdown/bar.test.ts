@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import getSettings from '#operations/bars/countdown/api/get-settings'
 import saveSettings from '#operations/bars/countdown/api/save-settings'
-import { atWallClock } from '#operations/bars/countdown/wall-clock'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
 import { type Shop, store } from '#test/support/store'
@@ -128,16 +127,6 @@ describe('the countdown bar', () => {
   test('one that begins with each visitor has no instants', async () => {
     const { body } = await save(await store(app), on({ type: 'evergreen', durationMinutes: 15 }))
     expect(body.countdown).toMatchObject({ state: 'running', startsAt: null, endsAt: null })
-  })
-
-  test.each([
-    ['2027-03-14T02:30', 'America/New_York', '2027-03-14T07:00:00.000Z'],
-    ['2026-11-01T01:30', 'America/New_York', '2026-11-01T05:30:00.000Z'],
-    ['2027-03-28T01:30', 'Europe/Lisbon', '2027-03-28T01:00:00.000Z'],
-    ['2026-11-27T23:59', 'Asia/Kathmandu', '2026-11-27T18:14:00.000Z'],
-    ['2027-10-03T02:15', 'Australia/Lord_Howe', '2027-10-02T15:30:00.000Z'],
-  ])('%s in %s is %s', (text, zone, instant) => {
-    expect(atWallClock(text, zone)?.toISOString()).toBe(instant)
   })
 
   test.each<[string, object]>([

@@ -3,6 +3,7 @@ import deleteCampaign from '#operations/campaigns/campaigns/api/delete-campaign'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
+import { hourMs, minuteMs } from '#runtime/durations'
 import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
 import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
@@ -10,8 +11,6 @@ import { noticesOf as notices } from '#test/support/imports'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
   shop.call(scheduleCampaign, { params: { id }, body: { scheduledAt } })

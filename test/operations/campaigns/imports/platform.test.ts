@@ -8,6 +8,7 @@ import removeContact from '#operations/campaigns/lists/api/remove-contact'
 import type { CustomerFilters } from '#operations/campaigns/lists/import-schema'
 import type { PlatformCustomer } from '#operations/store/ecommerce/port'
 import { putCustomers } from '#operations/store/ecommerce/sandbox-catalog'
+import { hourMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import { contactsOf, phoneOf, read } from '#test/support/imports'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
@@ -151,7 +152,6 @@ describe('a list of the platform', () => {
         .execute()
       await app.drainJobs({ allowFailures: true })
       expect((await read(shop, asked.body.listId)).import).toMatchObject({ status: 'running', processed: 0 })
-      const hourMs = 3_600_000
       for (const hours of [0.3, 0.3, 0.3, 25, 1, 1, 1, 1, 1, 1]) {
         await app.advance(hours * hourMs)
         await app.drainJobs({ allowFailures: true })

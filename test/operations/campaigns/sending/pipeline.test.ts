@@ -7,13 +7,13 @@ import pauseCampaign from '#operations/campaigns/campaigns/api/pause-campaign'
 import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
+import { minuteMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import { counted, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
-const minuteMs = 60_000
 
 /** Every read: the counters add up and agree with the messages. */
 async function readExactly(shop: SendingShop, id: string) {

@@ -8,13 +8,12 @@ import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import { receiveHook } from '#operations/messaging/callbacks/receive'
 import { type SandboxMode, sandboxOf } from '#operations/messaging/provider/sandbox'
 import { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { NumberLimit } from '#runtime/ports/errors'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 import { isFullSuite } from '#test/support/suite'
-
-const minuteMs = 60_000
 
 /** One message every 10 seconds: batches are of one, and 12.5 seconds apart (80 %). */
 const app = await testApp({ sandboxMessagesPerSecond: 0.1 })

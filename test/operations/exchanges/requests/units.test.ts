@@ -1,4 +1,5 @@
 /** The units of an order through the life of its requests, as its shopper finds them (exchanges, rule 2). */
+
 import { expect, test } from 'vitest'
 import approve from '#operations/exchanges/requests/api/approve-request'
 import confirm from '#operations/exchanges/requests/api/confirm-request'
@@ -6,6 +7,7 @@ import remove from '#operations/exchanges/requests/api/delete-request'
 import list from '#operations/exchanges/requests/api/list-requests'
 import reject from '#operations/exchanges/requests/api/reject-request'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
+import { dayMs } from '#runtime/durations'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
 
@@ -14,7 +16,6 @@ const app = await testApp({
   storefrontWritesIp: 10_000,
   storefrontAcceptedIp: 10_000,
 })
-const dayMs = 86_400_000
 await app.setClock('2026-09-01T12:00:00.000Z')
 
 const left = async (shop: ExchangeShop, order: PlatformOrder): Promise<number> =>

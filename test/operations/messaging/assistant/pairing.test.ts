@@ -6,6 +6,7 @@ import listBindings from '#operations/messaging/assistant/api/list-bindings'
 import { readRequest } from '#operations/messaging/assistant/texts'
 import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import removeMember from '#operations/store/team/api/remove-member'
+import { dayMs, minuteMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { post } from '#test/support/numbers'
@@ -14,8 +15,6 @@ import { type CallInput, type Shop, store } from '#test/support/store'
 const app = await testApp({ chatAgentRequests: 5 })
 await app.setClock('2026-11-20T12:00:00.000Z')
 const sandbox = sandboxOf(app.services.adapters.messaging)
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 let phones = 0
 const aPhone = (): string => {

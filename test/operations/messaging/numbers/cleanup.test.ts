@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
-const dayMs = 86_400_000
 
 test('what callbacks and the assistant were told goes after 90 days, what is younger stays', async () => {
   await app.setClock('2026-11-20T12:00:00.000Z')

@@ -4,6 +4,7 @@ import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { sandboxOf } from '#operations/messaging/provider/sandbox'
 import sendMessage from '#operations/messaging/sends/api/send-message'
 import testTemplate from '#operations/messaging/sends/api/test-template'
+import { dayMs } from '#runtime/durations'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { deliverHook, usageOf } from '#test/support/numbers'
@@ -12,7 +13,6 @@ import { type Answer, type Shop, store } from '#test/support/store'
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const sandbox = sandboxOf(app.services.adapters.messaging)
-const dayMs = 86_400_000
 const phone = '+5511988887777'
 
 async function shopOn(

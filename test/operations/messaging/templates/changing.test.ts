@@ -4,6 +4,7 @@ import updateAutomation from '#operations/automations/definitions/api/update-aut
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
 import deleteTemplate from '#operations/messaging/templates/api/delete-template'
+import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import type { Shop } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
@@ -11,7 +12,6 @@ import { create, edit, read, templatesOf } from '#test/support/templates'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const dayMs = 86_400_000
 const { sandbox, officialShop, reviewed, noticesOf } = templatesOf(app)
 const remove = (shop: Shop, id: number) => shop.call(deleteTemplate, { params: { id: String(id) } })
 

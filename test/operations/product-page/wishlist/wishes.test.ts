@@ -3,6 +3,7 @@ import exportWishlist from '#operations/product-page/wishlist/api/export-wishlis
 import getAnalytics from '#operations/product-page/wishlist/api/get-analytics'
 import getSettings from '#operations/product-page/wishlist/api/get-settings'
 import saveSettings from '#operations/product-page/wishlist/api/save-settings'
+import { dayMs } from '#runtime/durations'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { type TestApp, testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
@@ -15,7 +16,6 @@ beforeAll(async () => {
 })
 
 const noon = '2026-11-20T12:00:00.000Z'
-const dayMs = 86_400_000
 
 async function wishShop(options: Parameters<typeof connectedStore>[1] = {}) {
   await app.setClock(noon)

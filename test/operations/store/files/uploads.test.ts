@@ -1,8 +1,10 @@
 /** Upload URLs and the uses of files, on this server's disk and on S3-compatible storage. */
+
 import { afterAll, describe, expect, test } from 'vitest'
 import { files } from '#operations/store/door'
 import { cleanFiles } from '#operations/store/files/clean'
 import { type Context, SystemContext } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { s3Storage } from '#runtime/ports/storage/s3'
 import { s3StandIn } from '#test/ports/s3-stand-in'
 import { type TestApp, testApp } from '#test/support/app'
@@ -22,7 +24,6 @@ const image = {
 const wiring = { uploads: { 'test-images': image, 'test-others': image } }
 
 const png = { fileName: 'Photo 1.PNG', contentType: 'image/png', size: 5 }
-const hourMs = 3_600_000
 
 async function onDisk() {
   const app = await testApp({ publicUrl: 'https://api.example.com' }, { wiring })

@@ -1,4 +1,5 @@
 /** One connection that is lost, or down, and comes back: what the merchant sees, what waits, what goes on. */
+
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import listProducts from '#operations/store/connections/api/list-products'
 import { connectEcommerce, connectedStores, ecommerce } from '#operations/store/connections/connections'
@@ -9,6 +10,7 @@ import getOnboarding from '#operations/store/onboarding/api/get-onboarding'
 import getInformation from '#operations/store/profile/api/get-information'
 import getStore from '#operations/store/profile/api/get-store'
 import { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { AccessLost, Unavailable } from '#runtime/ports/errors'
 import { type Outcome, unheard } from '#runtime/ports/heard'
 import { waitsFor } from '#runtime/ports/waiting'
@@ -17,7 +19,6 @@ import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
 const app = await testApp()
-const minuteMs = 60_000
 const platform = unheard(app.services.adapters.ecommerce.sandbox!) as EcommercePort & Record<string, unknown>
 
 /** What the platform answers from now on, whatever it is asked. */

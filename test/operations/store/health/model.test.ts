@@ -1,17 +1,17 @@
 /** How a connection goes from well to trouble and back, against a model of its own: outcomes, reconnects, processes. */
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce, ecommerce } from '#operations/store/connections/connections'
 import { after, type Heard, type Standing } from '#operations/store/health/machine'
 import { readStandings } from '#operations/store/health/read'
 import { SystemContext } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { unheard } from '#runtime/ports/heard'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 import { runs } from '#test/support/suite'
-
-const minuteMs = 60_000
 
 type Event =
   | { is: 'wait'; minutes: number }

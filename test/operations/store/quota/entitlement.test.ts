@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { canWriteAt, statusAt } from '#operations/store/plans'
 import { entitlementOf, statusOf } from '#operations/store/quota/entitlement'
+import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
-const dayMs = 24 * 3_600_000
 const at = Date.parse('2026-11-20T12:00:00.000Z')
 /** Each instant: none, long before, the very one, a millisecond on each side, 90 days before and next to it. */
 const instants = [null, -200 * dayMs, -90 * dayMs - 1, -90 * dayMs, -90 * dayMs + 1, -1, 0, 1]

@@ -9,6 +9,7 @@ import removeMember from '#operations/store/team/api/remove-member'
 import revokeInvitation from '#operations/store/team/api/revoke-invitation'
 import { tokenOf } from '#operations/store/team/invitations'
 import invitationEmailJob from '#operations/store/team/jobs/invitation-email'
+import { weekMs } from '#runtime/durations'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { Role } from '#runtime/roles'
 import { sha256 } from '#runtime/values/ids'
@@ -38,7 +39,6 @@ const app = await testApp(
 const other = await testApp({}, { database, shared: true })
 // Before the first of the two closes the database.
 afterAll(() => app.gateway.keys.writeUses())
-const weekMs = 7 * 24 * 3_600_000
 
 const invite = (shop: Shop, email: string, role: Role = 'member', key?: string) =>
   shop.call(createInvitation, { body: { email, role }, ...(key ? { key } : {}) })

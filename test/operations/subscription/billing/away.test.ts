@@ -1,4 +1,5 @@
 /** What was paid while nobody listened, however long that was (subscription, rules 3 and 4): hooks are lost, we are away. */
+
 import { expect, test } from 'vitest'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
 import { reconcile } from '#operations/subscription/billing/reconcile'
@@ -6,8 +7,9 @@ import { storesToReconcile, tick } from '#operations/subscription/billing/tick'
 import { sandboxBillingOf } from '#operations/subscription/provider/sandbox'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, cards, dayMs, payer, startAt } from '#test/support/subscriber'
+import { type Billed, billed, cards, payer, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
 const system = new SystemContext(app.services, app.services.log, 'test')

@@ -7,6 +7,7 @@ import { applyBillingEvent } from '#operations/subscription/billing/events'
 import type { Agreement, BillingEventData, ProviderPayment } from '#operations/subscription/provider/port'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import { hourMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import type { Answer } from '#test/support/store'
 import { type Billed, payer as payerOf } from '#test/support/subscriber'
@@ -15,7 +16,6 @@ import { unusedAt } from '#test/support/subscription-world'
 const app = await testApp()
 const due = '2026-12-01T00:00:00.000Z'
 const later = '2026-12-02T00:00:00.000Z'
-const hourMs = 3_600_000
 
 async function payer(planId = 'growth'): Promise<Billed & { agreementId: string }> {
   const me = await payerOf(app, { planId })

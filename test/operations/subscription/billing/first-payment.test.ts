@@ -11,8 +11,9 @@ import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
+import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
-import { billed, dayMs } from '#test/support/subscriber'
+import { billed } from '#test/support/subscriber'
 
 const app = await testApp()
 

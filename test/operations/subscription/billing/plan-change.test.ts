@@ -8,8 +8,9 @@ import updatePlan from '#operations/subscription/billing/api/update-plan'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getUsage from '#operations/subscription/reads/api/get-usage'
+import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
-import { type Billed, billed, dayMs, payer as payerOf, startAt } from '#test/support/subscriber'
+import { type Billed, billed, payer as payerOf, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
 

@@ -14,20 +14,13 @@ import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
+import { dayMs, hourMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
-import {
-  type Billed,
-  billed,
-  dayMs,
-  moveTo as moveToOf,
-  payer as payerOf,
-  startAt,
-} from '#test/support/subscriber'
+import { type Billed, billed, moveTo as moveToOf, payer as payerOf, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
 const begun = '2026-11-01T00:00:00.000Z'
 const due = '2026-12-01T00:00:00.000Z'
-const hourMs = 3_600_000
 
 const payer = (
   body: Record<string, unknown> = { planId: 'growth' },

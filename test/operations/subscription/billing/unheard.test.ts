@@ -2,6 +2,7 @@
  * Hooks that were lost, of what nobody would ask about by itself (subscription, rules 3, 7, 11 and 12): agreements that
  * were replaced or are over, payments of long ago; and what is decided while a renewal has not been heard of.
  */
+
 import { afterAll, describe, expect, test } from 'vitest'
 import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
@@ -14,10 +15,11 @@ import { parseHook, signedHook } from '#operations/subscription/provider/sandbox
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { SystemContext } from '#runtime/context'
+import { dayMs } from '#runtime/durations'
 import { derivedKey } from '#runtime/secrets'
 import { billingStandIn } from '#test/ports/billing-stand-in'
 import { type TestApp, testApp } from '#test/support/app'
-import { type Billed, billed, cards, dayMs, payer as payerOf, startAt } from '#test/support/subscriber'
+import { type Billed, billed, cards, payer as payerOf, startAt } from '#test/support/subscriber'
 import { standingClock } from '#test/support/test-clock'
 
 const app = await testApp()

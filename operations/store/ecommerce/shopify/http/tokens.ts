@@ -2,7 +2,9 @@
  * Access tokens: given once with the connection; or asked for with the app's own credentials and kept for their time; or
  * of an installation, which run out after an hour and are renewed for all processes at once.
  */
+
 import type { Clock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { type Answer, jsonOf } from './answers.ts'
@@ -17,7 +19,7 @@ type Own = ShopifyCredentials & { kind: 'client' }
 type Given = ShopifyCredentials & { kind: 'installed' }
 
 /** A token is not used in its last minutes. */
-const restMs = 5 * 60_000
+const restMs = 5 * minuteMs
 
 /** What Shopify answers for a code or a refresh token. */
 interface TokenAnswer {

@@ -2,8 +2,10 @@
  * How any shop installs the server's app: its owner follows a link to Shopify, agrees there to what the app may do, and
  * comes back with a code (the authorization code grant, for an offline token that runs out and is renewed).
  */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#runtime/clock'
+import { minuteMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import type { InstallFlow } from '../../port.ts'
 import type { ShopifyClient } from '../http/client.ts'
@@ -16,7 +18,7 @@ export const neededScopes = ['read_products', 'read_customers', 'read_orders', '
 export const wishedScopes = ['read_all_orders'] as const
 
 /** An answer that lay about for longer is not taken. */
-const answerLivesMs = 10 * 60_000
+const answerLivesMs = 10 * minuteMs
 
 /** Those that are not granted; who may write may read. */
 export const missingScopes = (
