@@ -9,6 +9,10 @@ export default defineConfig(({ mode }) => {
   const isFull = mode === 'full'
   // Read by the test processes, see test/support/suite.ts.
   process.env.TEST_SUITE = isFull ? 'full' : 'fast'
+  const named = process.argv.filter((each) => each.includes('.full.test'))
+  if (!isFull && named.length > 0) {
+    throw new Error(`${named.join(', ')}: run it by \`npm run test:full -- ${named.join(' ')}\``)
+  }
   return {
     test: {
       globalSetup: ['test/support/global-setup.ts'],

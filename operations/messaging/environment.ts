@@ -1,5 +1,11 @@
 import { z } from '#runtime/schema'
-import { environment, optionalText, type SettingsOf, wholeNumber } from '#runtime/server/environment'
+import {
+  environment,
+  faultsOfReading,
+  optionalText,
+  type SettingsOf,
+  wholeNumber,
+} from '#runtime/server/environment'
 import { readWhatsappUrl } from './provider/whatsapp/options.ts'
 
 const declared = environment(
@@ -17,12 +23,7 @@ const declared = environment(
   },
   ({ messagingUrl: url, messagingAppSecret: secret }) => {
     if (url === undefined || url === 'sandbox') return []
-    try {
-      readWhatsappUrl(url, secret ?? null)
-      return []
-    } catch (error) {
-      return [(error as Error).message]
-    }
+    return faultsOfReading('MESSAGING_URL', () => readWhatsappUrl(url, secret ?? null))
   },
 )
 export default declared

@@ -1,15 +1,20 @@
 import { z } from '#runtime/schema'
-import { environment, type SettingsOf } from '#runtime/server/environment'
+import { environment, faultsOfReading, type SettingsOf } from '#runtime/server/environment'
+import { readShopifyUrl } from './ecommerce/shopify/http/options.ts'
 
-const declared = environment({
-  ECOMMERCE_URL: z
-    .string()
-    .regex(
-      /^(shopify:\/\/([^/@:]+:[^/@:]+@)?[a-z0-9.-]+(:\d+)?\/?|sandbox)$/,
-      'must be shopify://myshopify.com, or shopify://CLIENT_ID:CLIENT_SECRET@myshopify.com',
-    )
-    .default('sandbox'),
-})
+const declared = environment(
+  {
+    ECOMMERCE_URL: z
+      .string()
+      .regex(
+        /^(shopify:\/\/([^/@:]+:[^/@:]+@)?[a-z0-9.-]+(:\d+)?\/?|sandbox)$/,
+        'must be shopify://myshopify.com, or shopify://CLIENT_ID:CLIENT_SECRET@myshopify.com',
+      )
+      .default('sandbox'),
+  },
+  ({ ecommerceUrl: url = 'sandbox' }) =>
+    url === 'sandbox' ? [] : faultsOfReading('ECOMMERCE_URL', () => readShopifyUrl(url)),
+)
 export default declared
 
 declare module '#runtime/server/settings' {

@@ -37,7 +37,7 @@ import { heardAdapters, type Outcome, type Trouble } from '#runtime/ports/heard'
 import { catalogOf } from '#runtime/registry/catalog'
 import { operationsFolder } from '#runtime/registry/folder'
 import type { Registry } from '#runtime/registry/loaded'
-import { loadRegistry } from '#runtime/registry/registry'
+import { loadRegistry, RegistryError } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
 import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
@@ -188,6 +188,11 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const table = new RouteTable(registry.operations)
   const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
   for (const [path, surface] of Object.entries(registry.wired.surfaces)) {
+    const taken = others.routes.find((route) => route.path === path || route.path.startsWith(`${path}/`))
+    if (taken)
+      throw new RegistryError([
+        { file: 'surfaces', wrong: `${path} is ${taken.path}'s already`, remedy: 'choose another path' },
+      ])
     others.all(path, async (c) => {
       const answer = await surface!.load()
       return answer(

@@ -41,7 +41,20 @@ export function readEnvironment<Variables extends z.ZodRawShape>(
   return { settings: settings as SettingsOf<Variables>, faults }
 }
 
-const settingName = (variable: string): string =>
+/** What is wrong with a setting that `read` throws at, as `VARIABLE: what is wrong`. */
+export function faultsOfReading(variable: string, read: () => unknown): string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof URIError)
+      return [`${variable}: has a % that is not percent-encoded: write it as %25`]
+    const { message } = error as Error
+    return [/^[A-Z_]+: /.test(message) ? message : `${variable}: ${message}`]
+  }
+}
+
+export const settingName = (variable: string): string =>
   variable.toLowerCase().replace(/_(.)/g, (_, first: string) => first.toUpperCase())
 
 export const wholeNumber = (fallback: number, min = 0) =>

@@ -7,15 +7,18 @@ import { makeDataDir, whyNotWritten } from '#db/data-dir'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
 import { isAddress } from '#db/postgres/address'
 import { SettingsError } from '#db/settings-error'
-import { mailUrl } from '#runtime/ports/mail/providers'
+import { mailUrl, readMailUrl } from '#runtime/ports/mail/providers'
+import { readS3Url } from '#runtime/ports/storage/s3'
 import { operationsFolder } from '#runtime/registry/folder'
 import { z } from '#runtime/schema'
 import {
   type Environment,
   environment,
+  faultsOfReading,
   onOrOff,
   readEnvironment,
   type SettingsOf,
+  settingName,
   wholeNumber,
 } from './environment.ts'
 
@@ -42,7 +45,13 @@ const variables = {
   RATE_LIMIT_STORE: wholeNumber(120, 1),
   RATE_LIMIT_IP: wholeNumber(300, 1),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  NODE_ENV: z.string().default('development'),
+  NODE_ENV: z
+    .string()
+    .refine(
+      (text) => text === 'production' || !/^\s*prod/i.test(text),
+      'must be production, in small letters',
+    )
+    .default('development'),
   SANDBOX: z
     .enum(['on', 'off', 'insist'], { errorMap: () => ({ message: 'must be on, off or insist' }) })
     .nullable()
@@ -63,7 +72,11 @@ const variables = {
 }
 type Given = SettingsOf<typeof variables>
 
-const ofRuntime = environment(variables, (settings) => [...keyFaults(settings), ...deadlineFaults(settings)])
+const ofRuntime = environment(variables, (settings) => [
+  ...keyFaults(settings),
+  ...deadlineFaults(settings),
+  ...addressFaults(settings),
+])
 
 /** With those that sections add by declaration merging (`environment.ts`). */
 export interface Settings extends Omit<Given, 'nodeEnv' | 'sandbox' | 'secretKeyPrevious' | 'logLevel'> {
@@ -107,27 +120,51 @@ export async function readSettings(
   })
 }
 
+/** Settings that are made from variables under other names. */
+const derived = ['PRODUCTION', 'SANDBOX_INSISTED', 'PREVIOUS_SECRET_KEY']
+
 /** What sections read of the environment. */
 async function environmentsIn(folder: string): Promise<Environment[]> {
   const files = readdirSync(folder)
     .map((section) => join(folder, section, 'environment.ts'))
     .filter((file) => existsSync(file))
   const environments = await Promise.all(files.map(environmentOf))
-  const all = [ofRuntime, ...environments].flatMap(({ variables }) => Object.keys(variables))
-  const twice = all.find((variable, i) => all.indexOf(variable) < i)
-  if (twice) throw new Error(`${twice} is declared by two environment.ts: leave it to one of them`)
+  const declaredBy = new Map(
+    [...Object.keys(variables), ...derived].map((each) => [settingName(each), 'the runtime']),
+  )
+  for (const [i, { variables: names }] of environments.entries()) {
+    for (const variable of Object.keys(names)) {
+      const other = declaredBy.get(settingName(variable))
+      if (other) {
+        throw new SettingsError(
+          `${variable}: ${files[i]} declares what ${other} declares: leave it to one of them`,
+        )
+      }
+      declaredBy.set(settingName(variable), files[i]!)
+    }
+  }
   return environments
 }
 
 async function environmentOf(file: string): Promise<Environment> {
   const module: { default?: Environment } = await import(pathToFileURL(file).href)
   if (module.default?.kind === 'environment') return module.default
-  throw new Error(`${file}: write \`export default environment({…})\``)
+  throw new SettingsError(`${file}: write \`export default environment({…})\``)
 }
 
 function keyFaults({ nodeEnv, secretKey }: Partial<Given>): string[] {
   if (nodeEnv !== 'production' || secretKey !== null) return []
   return ['SECRET_KEY: is required in production (32 characters or more)']
+}
+
+function addressFaults({
+  mailUrl: mail = 'sandbox',
+  storageUrl: storage = 'disk',
+}: Partial<Given>): string[] {
+  return [
+    ...faultsOfReading('MAIL_URL', () => readMailUrl(mail)),
+    ...(storage === 'disk' ? [] : faultsOfReading('STORAGE_URL', () => readS3Url(storage))),
+  ]
 }
 
 /** A statement that outlived its request would do what nobody is told of. */

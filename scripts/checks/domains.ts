@@ -4,16 +4,11 @@ import { join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
 
+/** Found in any spelling: in names, paths, addresses and variables. */
+const providers = ['brevo', 'mailchimp', 'mercadopago', 'shopify', 'whatsapp']
+
 /** In lower case and the singular. Words that mean something generic too (order, store, stock) are not here. */
-const words: ReadonlySet<string> = new Set([
-  // Providers.
-  'brevo',
-  'mailchimp',
-  'mercadopago',
-  'mercado',
-  'shopify',
-  'whatsapp',
-  // Concepts of sections.
+const concepts: ReadonlySet<string> = new Set([
   'automation',
   'bundle',
   'campaign',
@@ -34,15 +29,16 @@ const words: ReadonlySet<string> = new Set([
   'wishlist',
 ])
 
-/** The faults of every file below runtime/ of a project's root; comments count. */
+/** The faults of every file below runtime/ of a project's root, its path too; comments count. */
 export async function domainFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   for (const path of await typescriptFiles(join(root, 'runtime'))) {
     const file = relative(root, path).split(sep).join('/')
-    for (const [at, line] of readFileSync(path, 'utf8').split('\n').entries()) {
-      for (const word of new Set(wordsOf(line))) {
+    const lines = [file.slice('runtime/'.length), ...readFileSync(path, 'utf8').split('\n')]
+    for (const [at, line] of lines.entries()) {
+      for (const word of new Set([...providersIn(line), ...conceptsIn(line)])) {
         faults.push({
-          file: `${file}:${at + 1}`,
+          file: at === 0 ? file : `${file}:${at}`,
           wrong: `names ${word}, which is a section's`,
           remedy: 'move it to the section, which wires what the runtime has to know (runtime/points.ts)',
         })
@@ -52,10 +48,15 @@ export async function domainFaults(root: string): Promise<Fault[]> {
   return faults
 }
 
-/** Words of text and of `camelCase` names; a name with underscores is a table's or a column's. */
-const wordsOf = (line: string): string[] =>
+const providersIn = (line: string): string[] => {
+  const letters = line.toLowerCase().replace(/[\s_-]/g, '')
+  return providers.filter((name) => letters.includes(name))
+}
+
+/** Words of text and of `camelCase` names; a name in small letters with underscores is a table's or a column's. */
+const conceptsIn = (line: string): string[] =>
   (line.match(/[A-Za-z]\w*/g) ?? [])
-    .filter((name) => !name.includes('_'))
-    .flatMap((name) => [name, ...name.split(/(?<=[a-z])(?=[A-Z])/)])
-    .map((part) => part.toLowerCase().replace(/s$/, ''))
-    .filter((word) => words.has(word))
+    .filter((name) => !/^[a-z\d]+_/.test(name))
+    .flatMap((name) => [name, ...name.split(/_|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)])
+    .map((part) => part.toLowerCase().replace(/s$|es$|\d+$/, ''))
+    .filter((word) => concepts.has(word))

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { MercadoPagoBilling, mercadoPagoUrl } from '#operations/subscription/provider/mercado-pago'
+import { MercadoPagoBilling } from '#operations/subscription/provider/mercado-pago'
+import { readMercadoPagoUrl } from '#operations/subscription/provider/mercado-pago-url'
 import type { BillingPort } from '#operations/subscription/provider/port'
 import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
 import { newId } from '#runtime/values/ids'
@@ -15,7 +16,7 @@ async function mercadoPago() {
   const clock = standingClock()
   const standIn = await billingStandIn(account, clock)
   const port = new MercadoPagoBilling({
-    http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 400, retryDelayMs: 1 },
+    http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 1500, retryDelayMs: 1 },
     webhookSecret: account.webhookSecret,
     clock,
     findCoupon: sandboxCoupon,
@@ -386,16 +387,16 @@ describe('Mercado Pago', () => {
   })
 
   test('its address holds token and secret, and faults show none of them', () => {
-    expect(mercadoPagoUrl('mercadopago://APP_USR-1%2F2:s%40cret@api.mercadopago.com')).toEqual({
+    expect(readMercadoPagoUrl('mercadopago://APP_USR-1%2F2:s%40cret@api.mercadopago.com')).toEqual({
       endpoint: 'https://api.mercadopago.com',
       accessToken: 'APP_USR-1/2',
       webhookSecret: 's@cret',
     })
-    expect(mercadoPagoUrl('mercadopago://a:b@127.0.0.1:80?tls=off').endpoint).toBe('http://127.0.0.1:80')
-    expect(() => mercadoPagoUrl('mercadopago://APP_USR-1@api.mercadopago.com')).toThrow(
-      /^BILLING_URL lacks the secret of the webhooks, between colon and @$/,
+    expect(readMercadoPagoUrl('mercadopago://a:b@127.0.0.1:80?tls=off').endpoint).toBe('http://127.0.0.1:80')
+    expect(() => readMercadoPagoUrl('mercadopago://APP_USR-1@api.mercadopago.com')).toThrow(
+      /^BILLING_URL: lacks the secret of the webhooks, between colon and @$/,
     )
-    expect(() => mercadoPagoUrl('mercadopago://api.mercadopago.com')).toThrow(/lacks the access token/)
-    expect(() => mercadoPagoUrl('mercadopago:')).toThrow(/BILLING_URL must be/)
+    expect(() => readMercadoPagoUrl('mercadopago://api.mercadopago.com')).toThrow(/lacks the access token/)
+    expect(() => readMercadoPagoUrl('mercadopago:')).toThrow(/BILLING_URL: must be/)
   })
 })

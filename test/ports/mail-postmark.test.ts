@@ -59,7 +59,7 @@ describe('postmark mail', () => {
     expect(standIn.received[0]?.stream).toBe('news')
     await opened.close()
     for (const bad of ['postmark://', 'postmark://api.postmarkapp.com', 'https://s3cr3t@x'])
-      expect(() => postmarkUrl(bad)).toThrow('MAIL_URL must be postmark://')
+      expect(() => postmarkUrl(bad)).toThrow('MAIL_URL: must be postmark://')
   })
 
   test.each<[Fault, object]>([

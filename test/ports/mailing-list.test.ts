@@ -54,7 +54,7 @@ async function mailchimp() {
   const standIn = await mailchimpStandIn(apiKey, 'main')
   const port = new MailchimpMailingList({
     endpoint: () => standIn.endpoint,
-    timeoutMs: 300,
+    timeoutMs: 1500,
     retryDelayMs: 1,
     pauseAtMostMs: 50,
   })

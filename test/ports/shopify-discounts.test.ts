@@ -27,7 +27,7 @@ const spec = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
 
 let opened: Awaited<ReturnType<typeof shopify>>
 beforeEach(async () => {
-  opened = await shopify({ timeoutMs: 300 })
+  opened = await shopify({ timeoutMs: 800 })
 })
 afterEach(() => opened.standIn.close())
 

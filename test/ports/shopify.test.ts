@@ -181,7 +181,7 @@ describe('rates', () => {
 
 describe('answers', () => {
   test('errors of the server, silence and broken connections: reads are tried again', async () => {
-    const { standIn, port, store } = await opened({ timeoutMs: 300 })
+    const { standIn, port, store } = await opened({ timeoutMs: 1500 })
     standIn.faults.push({ is: { status: 502, body: '<html>' } }, { is: 'drop' })
     expect(await port.listScripts(store)).toEqual([])
     standIn.faults.push({ is: 'silence' }, { is: { status: 200, body: 'not JSON' } })
@@ -202,7 +202,7 @@ describe('answers', () => {
   })
 
   test('a coupon and a webhook whose answers were lost are there once', async () => {
-    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
+    const { standIn, shop, port, store } = await opened({ timeoutMs: 1500 })
     const coupon = { code: 'DEZ', type: 'amount', value: '10.00', minimumAmount: '50.00' } as const
     const limits = { usageLimit: 1, endsAt: '2031-01-01T00:00:00.000Z' }
     standIn.faults.push({ fits: /graph CreateCoupon/, is: 'late' })

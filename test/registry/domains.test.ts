@@ -20,6 +20,10 @@ test.each([
   ["import { Shopify } from './shopify.ts'", 'shopify'],
   ['// as WhatsApp does', 'whatsapp'],
   ["const url = 'mercadopago://key'", 'mercadopago'],
+  ['env.SHOPIFY_URL', 'shopify'],
+  ['class WhatsAppClient {}', 'whatsapp'],
+  ['const HTTPCampaigns = 1', 'campaign'],
+  ['env.CAMPAIGN_LIMIT', 'campaign'],
   ["const path = '/campaigns/:id'", 'campaign'],
   ['interface CampaignInput {}', 'campaign'],
   ['/** Reviews are read. */', 'review'],
@@ -34,6 +38,12 @@ test.each(['set({ storefront_revision: 1 })', 'const preview = reviewed', '// in
     expect(await faultsOf(code)).toEqual([])
   },
 )
+
+test("a file's path counts", async () => {
+  expect(await faultsOf('', 'runtime/ports/shopify/client.ts')).toEqual([
+    "runtime/ports/shopify/client.ts names shopify, which is a section's",
+  ])
+})
 
 test('a section names what is its own', async () => {
   expect(await faultsOf('const campaign = shopify', 'operations/campaigns/a.ts')).toEqual([])

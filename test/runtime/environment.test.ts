@@ -1,5 +1,5 @@
 /** What sections read of the environment: `environment.ts`, found by folder, all faults told at once. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -69,7 +69,42 @@ test('faults of the runtime and of all sections are told at once', async () => {
 
 test('a variable has one section, and environment.ts exports a declaration', async () => {
   const twice = sections({ one: 'export default environment({ MAIL_URL: optionalText })' })
-  await expect(readSettings(env, twice)).rejects.toThrow('MAIL_URL is declared by two environment.ts')
+  await expect(readSettings(env, twice)).rejects.toThrow(
+    /MAIL_URL: .*one\/environment\.ts declares what the runtime declares/,
+  )
+  const derived = sections({ one: 'export default environment({ PRODUCTION: optionalText })' })
+  await expect(readSettings(env, derived)).rejects.toThrow(/PRODUCTION: .* the runtime declares/)
   const none = sections({ one: 'export const settings = environment({})' })
   await expect(readSettings(env, none)).rejects.toThrow(/one\/environment\.ts: write `export default/)
+})
+
+test.each([
+  [{ BILLING_URL: 'mercadopago://api.mercadopago.com' }, 'BILLING_URL: lacks the access token'],
+  [{ BILLING_URL: 'mercadopago://a:b@c', BILLING_COUPONS: '/nonexistent' }, 'BILLING_COUPONS: /nonexistent'],
+  [{ ECOMMERCE_URL: 'shopify://a:%zz@myshopify.com' }, 'ECOMMERCE_URL: has a %'],
+  [{ STORAGE_URL: 's3://x' }, 'STORAGE_URL: The address of the S3 storage'],
+  [{ MAIL_URL: 'postmark://x' }, 'MAIL_URL: must be postmark://'],
+  [
+    { MESSAGING_URL: 'whatsapp://%zz@graph.facebook.com/v26.0?config=C', MESSAGING_APP_SECRET: 'secret' },
+    'MESSAGING_URL: has a %',
+  ],
+  [{ NODE_ENV: 'Production' }, 'NODE_ENV: must be production'],
+])('%j is refused as settings are read', async (given, fault) => {
+  await expect(readSettings({ ...env, ...given })).rejects.toThrow(fault)
+})
+
+test('README lists each variable once', () => {
+  const root = join(import.meta.dirname, '../..')
+  const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+  const files = globSync('operations/*/environment.ts', { cwd: root })
+  const declaredIn = (file: string): string[] =>
+    [...read(file).matchAll(/(?:^ +|\{ )([A-Z][A-Z_]+): /gm)].map(([, name]) => name!)
+  const rows = read('README.md')
+    .split('## Settings')[1]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  const listed = rows.flatMap((row) =>
+    [...row.split('|')[1]!.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!),
+  )
+  expect(listed.sort()).toEqual(['runtime/server/settings.ts', ...files].flatMap(declaredIn).sort())
 })

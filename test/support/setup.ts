@@ -2,11 +2,12 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import { closeAll } from './closing.ts'
-import { isFullSuite } from './suite.ts'
+import { isFullSuite, numberFrom, runs } from './suite.ts'
 import { forgetClocks, putClocksBack } from './test-clock.ts'
 
-const { FC_SEED = isFullSuite ? undefined : '1', FC_PATH: path } = process.env
-fc.configureGlobal({ ...(FC_SEED ? { seed: Number(FC_SEED) } : {}), ...(path ? { path } : {}) })
+const seed = numberFrom('FC_SEED') ?? (isFullSuite ? undefined : 1)
+const path = process.env.FC_PATH
+fc.configureGlobal({ ...runs(100, 20), ...(seed === undefined ? {} : { seed }), ...(path ? { path } : {}) })
 
 // After each too: a `beforeAll` of the next `describe` finds it as a test does.
 beforeEach(putClocksBack)

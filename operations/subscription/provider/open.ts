@@ -2,6 +2,7 @@
 import type { PortSpec } from '#runtime/ports/spec'
 import { derivedKey } from '#runtime/secrets'
 import { couponsFile } from './coupons-file.ts'
+import { readMercadoPagoUrl } from './mercado-pago-url.ts'
 import type { BillingPort } from './port.ts'
 import { sandboxBilling } from './sandbox.ts'
 
@@ -23,8 +24,8 @@ export const billingPort: PortSpec<BillingPort> = {
       publicUrl,
     })
     if (billingUrl === 'sandbox') return { sandbox }
-    const { MercadoPagoBilling, mercadoPagoUrl } = await import('./mercado-pago.ts')
-    const { webhookSecret, ...http } = mercadoPagoUrl(billingUrl)
+    const { MercadoPagoBilling } = await import('./mercado-pago.ts')
+    const { webhookSecret, ...http } = readMercadoPagoUrl(billingUrl)
     const findCoupon = couponsFile(billingCoupons)
     const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon, publicUrl })
     return { sandbox, mercadopago }

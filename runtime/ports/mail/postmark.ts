@@ -22,7 +22,7 @@ export interface PostmarkOptions {
 export function postmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
   const url = URL.parse(text)
   if (url?.protocol !== 'postmark:' || !url.host || !url.username) {
-    throw new Error('MAIL_URL must be postmark://SERVER_TOKEN@api.postmarkapp.com')
+    throw new Error('MAIL_URL: must be postmark://SERVER_TOKEN@api.postmarkapp.com')
   }
   const scheme = url.searchParams.get('tls') === 'off' ? 'http' : 'https'
   return {

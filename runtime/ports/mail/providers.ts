@@ -24,6 +24,8 @@ interface Provider {
   url: RegExp
   /** How an address of it begins, for who wrote another. */
   begins?: string
+  /** Throws what is wrong with an address. */
+  read?(url: string): unknown
   open(wanted: Wanted): Promise<Opened>
 }
 
@@ -38,6 +40,7 @@ const providers: readonly Provider[] = [
   {
     url: /^smtps?:\/\/.+$/,
     begins: 'smtp:// or smtps://',
+    read: (url) => new URL(url),
     async open({ url, from }) {
       const { smtpMail } = await import('./smtp.ts') // only who sends by it pays for its library
       const mail = smtpMail({ url, from })
@@ -47,6 +50,7 @@ const providers: readonly Provider[] = [
   {
     url: /^postmark:\/\/.+$/,
     begins: 'postmark://',
+    read: postmarkUrl,
     open: async ({ url, from }) => ({
       mail: postmarkMail({ ...postmarkUrl(url), from }),
       close: async () => {},
@@ -61,6 +65,9 @@ const beginnings = providers.flatMap(({ begins }) => begins ?? []).join(', ')
 export const mailUrl = z
   .string()
   .refine((url) => providerOf(url) !== undefined, `must begin with ${beginnings}`)
+
+/** Throws what is wrong with an address that `mailUrl` let pass. */
+export const readMailUrl = (url: string): unknown => providerOf(url)?.read?.(url)
 
 /** Opens the provider of an address that `mailUrl` let pass. */
 export const openMail = (wanted: Wanted): Promise<Opened> => providerOf(wanted.url)!.open(wanted)

@@ -52,7 +52,7 @@ export async function s3Storage(options: {
   connectTimeoutMs?: number
   requestTimeoutMs?: number
 }): Promise<StoragePort & { close(): void }> {
-  const { endpoint, bucket, region, publicUrl, hasPublicUrl, acl, once, credentials } = readUrl(options.url)
+  const { endpoint, bucket, region, publicUrl, hasPublicUrl, acl, once, credentials } = readS3Url(options.url)
   const [sdk, { getSignedUrl }, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
@@ -195,7 +195,7 @@ export async function s3Storage(options: {
 const queryNames = ['region', 'publicUrl', 'tls', 'acl', 'once', 'sessionToken', 'credentials']
 
 /** All faults at once, and never a part of the url: it holds the secret. */
-function readUrl(text: string) {
+export function readS3Url(text: string) {
   const url = URL.parse(text)
   const faults: string[] = []
   const part = (value: string | undefined, name: string): string => {
