@@ -1,24 +1,21 @@
 /**
- * Questions of many requests in one statement: those that come while one is under way are asked together in the next, so
- * that the more there are, the fewer statements each costs. Alone it is asked at once; where somebody came meanwhile,
- * others will too, and the next statement waits until `everyMs` after the last one began.
+ * Batches the questions of many requests: a lone question is asked at once, those that arrive while a statement is under
+ * way are asked together by the next one.
  */
 export class Gathered<Question, Answer> {
   readonly #ask: Ask<Question, Answer>
   readonly #nameOf: (question: Question) => string
-  readonly #everyMs: number
   readonly #atMost: number
   #waiting: Waiting<Question, Answer>[] = []
   #isUnderWay = false
 
   /**
-   * `ask` answers in the order of the questions; where an answer is still to come or to fail, nobody else waits for it. Of those with one name (`nameOf`) one is asked at a time. `atMost`: so
-   * many in one statement.
+   * `ask` answers in the order of the questions; an answer may be a promise, which no other question waits for. Questions
+   * of the same name are asked one after the other, at most `atMost` in one statement.
    */
-  constructor(ask: Ask<Question, Answer>, nameOf: (question: Question) => string, everyMs = 0, atMost = 500) {
+  constructor(ask: Ask<Question, Answer>, nameOf: (question: Question) => string, atMost = 500) {
     this.#ask = ask
     this.#nameOf = nameOf
-    this.#everyMs = everyMs
     this.#atMost = atMost
   }
 
@@ -35,7 +32,6 @@ export class Gathered<Question, Answer> {
 
   async #askAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const began = performance.now()
       const now = this.#next()
       try {
         const answers = await this.#ask(now.map(({ question }) => question))
@@ -43,8 +39,6 @@ export class Gathered<Question, Answer> {
       } catch (error) {
         for (const { reject } of now) reject(error)
       }
-      const early = began + this.#everyMs - performance.now()
-      if (early >= 1 && this.#waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, early))
     }
     this.#isUnderWay = false
   }

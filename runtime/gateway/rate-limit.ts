@@ -1,23 +1,18 @@
 /**
- * Requests of a key (a store, an address) in a window, a minute unless said otherwise, that begins with its first.
- *
- * In one process (the embedded database) a Map counts, exactly and for free. Where several instances share a
- * PostgreSQL they share a counter there, also exactly: each request has its place in the shared line, and those that
- * come while a count is under way are counted together in the next, whosever they are: the more requests, the fewer
- * statements each costs. Only for limits above 10,000 a minute does an instance go ahead of the count, up to a quarter
- * of the limit, and tells of its requests twenty times a second; a burst over several instances may then pass the limit
- * by that quarter for each instance but one.
+ * Rate limits by fixed windows. The first request of a key (a store, an address) begins its window, a minute unless said
+ * otherwise; a request whose place in the window is above the limit is refused. A lone process (the embedded database)
+ * counts in a Map. Instances that share a PostgreSQL count there, exactly: requests that arrive while a statement is under
+ * way are counted by the next one, all keys together, so a busy instance sends one statement at a time. A key known to be
+ * above its limit is refused without a statement until its window ends.
  */
 
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { minuteMs } from '#runtime/durations'
-import { Gathered } from './gathered.ts'
 
 /** The longest window there may be: counters are kept as long. */
 const longestWindowMs = 60 * minuteMs
-const countedOneByOne = 10_000
-const toldEveryMs = 50
+const keysAtOnce = 500
 
 export interface Verdict {
   allowed: boolean
@@ -29,77 +24,94 @@ export interface Verdict {
 
 interface Counter {
   startedAt: number
-  /** Known of all instances, this one's reported requests included. */
-  shared: number
-  /** Requests counted here that the database has not been told of. */
-  open: Batch | null
-  flushing: boolean
-  /** Set while a batch that nobody waits for is left to grow. */
-  growing: NodeJS.Timeout | null
-}
-
-interface Batch {
-  size: number
-  /** Whether a request waits for its count. */
-  awaited: boolean
-  /** The shared count with this batch in it. */
-  total: PromiseWithResolvers<number>
-}
-
-/** Requests of one key that the database is told of, and what it knows then. */
-interface Told {
-  key: string
-  startedAt: number
-  size: number
-}
-interface Count {
   used: number
-  startedAt: number
+}
+
+/** Requests of one key that are counted together. */
+interface Batch extends Pick<Counter, 'startedAt'> {
+  windowMs: number
+  size: number
+  counted: PromiseWithResolvers<Counter>
 }
 
 /** The counters that all instances share; one for each process. */
 export class SharedCounters {
   readonly #database: Database
-  readonly #byWindow = new Map<number, Gathered<Told, Count>>()
+  readonly #open = new Map<string, Batch>()
+  #isCounting = false
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** Adds to a counter; a window that is over begins anew. */
-  add(told: Told, windowMs: number): Promise<Count> {
-    let gathered = this.#byWindow.get(windowMs)
-    if (!gathered) {
-      gathered = new Gathered(
-        (all) => this.#addAll(all, windowMs),
-        ({ key }) => key,
-      )
-      this.#byWindow.set(windowMs, gathered)
+  /** Counts one request; answers its place in the window. A window that is over begins again at `startedAt`. */
+  async add(key: string, startedAt: number, windowMs: number): Promise<Counter> {
+    let batch = this.#open.get(key)
+    if (!batch) {
+      batch = { startedAt, windowMs, size: 0, counted: Promise.withResolvers() }
+      this.#open.set(key, batch)
     }
-    return gathered.ask(told)
+    batch.size += 1
+    const place = batch.size
+    if (!this.#isCounting) {
+      this.#isCounting = true
+      // Includes what else this turn of the event loop counts.
+      queueMicrotask(() => void this.#countAll())
+    }
+    const counter = await batch.counted.promise
+    return { startedAt: counter.startedAt, used: counter.used - batch.size + place }
   }
 
-  /** Forgets windows long over. `now` in milliseconds. */
+  /** Deletes windows long over. `now` in milliseconds. */
   async sweep(now: number): Promise<void> {
     await this.#database.query('delete from rate_counters where started_at < $1', [
       new Date(now - 2 * longestWindowMs),
     ])
   }
 
-  async #addAll(all: readonly Told[], windowMs: number): Promise<Count[]> {
+  async #countAll(): Promise<void> {
+    while (this.#open.size > 0) {
+      const batches = this.#next()
+      for (const key of batches.keys()) this.#open.delete(key)
+      try {
+        for (const [key, counter] of await this.#count(batches)) batches.get(key)!.counted.resolve(counter)
+      } catch (error) {
+        for (const { counted } of batches.values()) counted.reject(error)
+      }
+    }
+    this.#isCounting = false
+  }
+
+  /** Those of one window's length. */
+  #next(): Map<string, Batch> {
+    const open = [...this.#open]
+    const { windowMs } = open[0]![1]
+    return new Map(open.filter(([, batch]) => batch.windowMs === windowMs).slice(0, keysAtOnce))
+  }
+
+  async #count(batches: ReadonlyMap<string, Batch>): Promise<[string, Counter][]> {
+    const all = [...batches.values()]
     const rows = await this.#database.query<{ key: string; used: number; started_at: Date }>(countText, [
-      all.map(({ key }) => key),
+      [...batches.keys()],
       all.map(({ startedAt }) => new Date(startedAt).toISOString()),
       all.map(({ size }) => size),
-      windowMs,
+      all[0]!.windowMs,
     ])
-    const counts = new Map(rows.map((row) => [row.key, row]))
-    return all.map(({ key }) => {
-      const { used, started_at } = counts.get(key)!
-      return { used, startedAt: started_at.getTime() }
-    })
+    return rows.map((row) => [row.key, { used: row.used, startedAt: row.started_at.getTime() }])
   }
 }
+
+/** Rows in the order of their keys, so that two instances never deadlock. */
+const countText = `
+  insert into rate_counters as c (key, started_at, used)
+  select key, started_at, used
+  from unnest($1::text[], $2::timestamptz[], $3::int[]) as batch (key, started_at, used) order by key
+  on conflict (key) do update set
+    used = case when c.started_at <= excluded.started_at - $4::float8 * interval '1 ms'
+      then excluded.used else c.used + excluded.used end,
+    started_at = case when c.started_at <= excluded.started_at - $4::float8 * interval '1 ms'
+      then excluded.started_at else c.started_at end
+  returning key, used, started_at`
 
 export class RateLimiter {
   readonly #clock: Clock
@@ -133,109 +145,39 @@ export class RateLimiter {
   hit(key: string, now = this.#clock.ms()): Verdict | Promise<Verdict> {
     if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
     let counter = this.#counters.get(key)
-    if (!counter || now - counter.startedAt >= this.#windowMs || now < counter.startedAt) {
-      counter = { startedAt: now, shared: 0, open: null, flushing: false, growing: null }
+    if (!counter || this.#isOver(counter, now)) {
+      counter = { startedAt: now, used: 0 }
       this.#counters.set(key, counter)
     }
-    if (!this.#shared) {
-      counter.shared += 1
-      return this.#verdict(counter, counter.shared, now)
-    }
-    if (counter.shared > this.limit) return this.#verdict(counter, counter.shared, now)
-    counter.open ??= openBatch()
-    const batch = counter.open
-    batch.size += 1
-    const place = batch.size
-    const known = counter.shared + place
-    if (this.limit > countedOneByOne && known <= this.limit / 4) {
-      this.#letGrow(key, counter, this.#shared)
-      return this.#verdict(counter, known, now)
-    }
-    batch.awaited = true
-    if (!counter.flushing) void this.#flush(key, counter, this.#shared)
-    return this.#exact(counter, batch, place, now)
+    if (!this.#shared) counter.used += 1
+    else if (counter.used <= this.limit) return this.#hitShared(this.#shared, key, counter, now)
+    return this.#verdict(counter, now)
   }
 
-  /** Waits until the database has counted this request too: its place in line decides. */
-  async #exact(counter: Counter, batch: Batch, place: number, now: number): Promise<Verdict> {
-    return this.#verdict(counter, (await batch.total.promise) - batch.size + place, now)
+  async #hitShared(shared: SharedCounters, key: string, counter: Counter, now: number): Promise<Verdict> {
+    const counted = await shared.add(`${this.#prefix}:${key}`, counter.startedAt, this.#windowMs)
+    Object.assign(counter, counted)
+    return this.#verdict(counted, now)
   }
 
-  #letGrow(key: string, counter: Counter, shared: SharedCounters): void {
-    if (counter.flushing || counter.growing) return
-    counter.growing = setTimeout(() => this.#flush(key, counter, shared), toldEveryMs).unref()
-  }
-
-  /** Tells the database of one batch after the other; requests that come meanwhile make the next. */
-  async #flush(key: string, counter: Counter, shared: SharedCounters): Promise<void> {
-    if (counter.growing) clearTimeout(counter.growing)
-    counter.growing = null
-    counter.flushing = true
-    for (let batch = takeBatch(counter); batch; batch = isAwaited(counter) ? takeBatch(counter) : null) {
-      await this.#tell(key, counter, batch, shared)
-    }
-    counter.flushing = false
-    if (counter.open) this.#letGrow(key, counter, shared)
-  }
-
-  async #tell(key: string, counter: Counter, batch: Batch, shared: SharedCounters): Promise<void> {
-    try {
-      const { startedAt } = counter
-      const told = { key: `${this.#prefix}:${key}`, startedAt, size: batch.size }
-      const count = await shared.add(told, this.#windowMs)
-      counter.shared = count.used
-      counter.startedAt = count.startedAt
-      batch.total.resolve(counter.shared)
-    } catch (error) {
-      batch.total.reject(error)
-    }
-  }
-
-  #verdict(counter: Counter, used: number, now: number): Verdict {
+  #verdict({ startedAt, used }: Counter, now: number): Verdict {
     return {
       allowed: used <= this.limit,
       limit: this.limit,
       remaining: Math.max(0, this.limit - used),
-      resetSeconds: Math.max(1, Math.ceil((counter.startedAt + this.#windowMs - now) / 1000)),
+      resetSeconds: Math.max(1, Math.ceil((startedAt + this.#windowMs - now) / 1000)),
     }
+  }
+
+  #isOver({ startedAt }: Counter, now: number): boolean {
+    return now - startedAt >= this.#windowMs || now < startedAt
   }
 
   #sweep(now: number): void {
     this.#sweptAt = now
-    for (const [key, counter] of this.#counters) {
-      if (now - counter.startedAt >= this.#windowMs || now < counter.startedAt) this.#counters.delete(key)
-    }
+    for (const [key, counter] of this.#counters) if (this.#isOver(counter, now)) this.#counters.delete(key)
   }
 }
-
-function takeBatch(counter: Counter): Batch | null {
-  const batch = counter.open
-  counter.open = null
-  return batch
-}
-
-const isAwaited = (counter: Counter): boolean => counter.open?.awaited ?? false
-
-function openBatch(): Batch {
-  const total = Promise.withResolvers<number>()
-  // Whoever waits for it sees a failure; a request that was let through already has nobody to tell.
-  total.promise.catch(() => undefined)
-  return { size: 0, awaited: false, total }
-}
-
-/**
- * One instance's requests onto the shared counters; a window that is over begins anew. In the order of the keys: no two
- * instances wait for each other's.
- */
-const countText = `
-  insert into rate_counters as c (key, started_at, used)
-  select * from unnest($1::text[], $2::timestamptz[], $3::int[]) as told (key, started_at, used) order by key
-  on conflict (key) do update set
-    used = case when c.started_at <= excluded.started_at - $4::float8 * interval '1 ms'
-      then excluded.used else c.used + excluded.used end,
-    started_at = case when c.started_at <= excluded.started_at - $4::float8 * interval '1 ms'
-      then excluded.started_at else c.started_at end
-  returning key, used, started_at`
 
 /** Limiters by name, so that whoever names the same one counts on the same. */
 export class Limits {

@@ -1,6 +1,6 @@
 /** Questions asked together, and the counters and keys that are asked so. */
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { Gathered } from '#runtime/gateway/gathered'
 import { RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
 import { freshDatabase } from '#test/support/app'
@@ -17,7 +17,6 @@ test('alone it is asked at once; what comes meanwhile goes together, of one name
       return all.map((each) => `${each}!`)
     },
     (each) => each,
-    0,
     3,
   )
   const said = ['a', 'b', 'b', 'c', 'd', 'e'].map((each) => gathered.ask(each))
@@ -39,31 +38,6 @@ test('alone it is asked at once; what comes meanwhile goes together, of one name
   answer = Promise.withResolvers()
   answer.resolve()
   expect(await gathered.ask('y')).toBe('y!')
-})
-
-test('where others came meanwhile, the next statement waits a little for more; alone it does not', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const asked: string[][] = []
-  const gathered = new Gathered<string, string>(
-    async (all) => {
-      asked.push([...all])
-      return all
-    },
-    (each) => each,
-    60,
-  )
-  const first = gathered.ask('a')
-  await Promise.resolve()
-  const meanwhile = gathered.ask('b')
-  await first
-  const after = gathered.ask('c')
-  await vi.advanceTimersByTimeAsync(59)
-  expect(asked).toEqual([['a']])
-  await vi.advanceTimersByTimeAsync(1)
-  await Promise.all([meanwhile, after])
-  await gathered.ask('d')
-  expect(asked).toEqual([['a'], ['b', 'c'], ['d']])
 })
 
 test('many keys of three instances at once: each counts exactly, few statements', async () => {
