@@ -25,6 +25,7 @@ const coupons: readonly Coupon[] = [
     billingCycles: ['yearly'],
   },
   { ...plain, code: 'USEDUP', percentOff: 10, durationCycles: 1, isExhausted: true },
+  { ...plain, code: 'NOTYET', percentOff: 10, durationCycles: 1, startsAt: '2040-01-01T00:00:00.000Z' },
   { ...plain, code: 'EXPIRED', percentOff: 10, durationCycles: 1, expiresAt: '2020-01-01T00:00:00.000Z' },
 ]
 

@@ -96,6 +96,25 @@ describe('tiers', () => {
     expect(back.body).toMatchObject({ tier: 'gold', tierSource: 'automatic' })
   })
 
+  test('a tier that is taken away is taken from whom the team gave it to, and from nobody else', async () => {
+    const shop = await inboxShop(app)
+    const { tiers } = (await shop.call(getTierSettings)).body
+    const [kept, gone] = [tiers[1].key, tiers[2].key]
+    const ids: string[] = []
+    for (const [n, tier] of [kept, gone, null].entries()) {
+      await shop.write({ phone: `+551199999000${n}`, text: 'Oi' })
+      const { id } = await shop.conversation(`+551199999000${n}`)
+      ids.push(id)
+      if (tier) await shop.call(setTier, { params: { id }, body: { tier } })
+    }
+    const left = tiers.filter(({ key }: { key: string }) => key !== gone)
+    expect((await shop.call(saveTierSettings, { body: { tiers: left } })).status).toBe(200)
+    await app.drainJobs()
+    const found = await Promise.all(ids.map((_, n) => shop.conversation(`+551199999000${n}`)))
+    expect(found.map((each) => each.tierSource)).toEqual(['manual', 'automatic', 'automatic'])
+    expect(found[0].tier).toBe(kept)
+  })
+
   test('an order of the day 364 days ago counts, and drops out by the nightly run', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await inboxShop(app)
