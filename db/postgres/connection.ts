@@ -27,7 +27,7 @@ export interface Watch {
 
 export interface ConnectionParts {
   url: string
-  options: { prepare: boolean }
+  options: { prepare: boolean } & Record<string, unknown>
   watch: Watch
   /** Ticks without an answer after which it is given up. */
   patience: number

@@ -280,11 +280,12 @@ export class PostgresPool {
   /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
   async #openAll(): Promise<void> {
     const { reads, exclusive } = this.#options
-    const others = Array.from({ length: 2 * reads + 1 - this.#all.size }, () => this.#open('bare'))
+    const open = [...this.#all]
+    const others = Array.from({ length: 2 * reads + 1 - open.length }, () => this.#open('bare'))
     const taken: Connection[] = []
     const takes = Array.from({ length: exclusive }, async () => taken.push(await this.take()))
     try {
-      await allWithin(connectMs, [...others.map((each) => each.ready), ...takes])
+      await allWithin(connectMs, [...[...open, ...others].map((each) => each.ready), ...takes])
     } finally {
       for (const each of taken) this.give(each)
       for (const each of others) each.leave()

@@ -372,15 +372,32 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await db.script('drop table changing')
   })
 
+  test('of several hosts one that answers is taken; where none does it is told at once', async () => {
+    const { port, pathname } = new URL(url!)
+    const at = (hosts: string): PostgresPool => {
+      const opened = new PostgresPool(`postgres://postgres@${hosts}${pathname}`, { reads: 1, exclusive: 1 })
+      whenFileEnds(() => opened.close())
+      return opened
+    }
+    const db = at(`127.0.0.1:1,127.0.0.1:${port}`)
+    expect(await db.query('select $1::int as n', [1])).toEqual([{ n: 1 }])
+    db.give(await db.take())
+    await expect(at('127.0.0.1:1,127.0.0.1:2').query('select 1', [])).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    })
+  })
+
   test('a table that changes under a prepared statement mixes up no answers', async () => {
     const [db, other] = [pool(1), pool(1)]
-    await other.script('create table changed (id int, name text); insert into changed values (1, $$a$$)')
-    whenFileEnds(() => other.script('drop table changed'))
-    const whole = () => db.query('select * from changed where id = $1', [1])
+    await other.script(
+      'create table changed_under (id int, name text); insert into changed_under values (1, $$a$$)',
+    )
+    whenFileEnds(() => other.script('drop table changed_under'))
+    const whole = () => db.query('select * from changed_under where id = $1', [1])
     const slow = () => db.query('select $1::int as n, pg_sleep(0.5)::text as s', [0])
     const number = (n: number) => db.query('select $1::int as n', [n])
     await Promise.all([whole(), slow(), number(0)])
-    await other.script('alter table changed add column more text')
+    await other.script('alter table changed_under add column more text')
     // The library prepares it again behind the slow one, and the numbers are sent before it is asked again.
     const asked = [whole(), slow()]
     await wait(100)
