@@ -16,6 +16,7 @@ import {
 import { type PostgresAddress, readAddress } from './address.ts'
 import { Connection, type Rows, type Watch } from './connection.ts'
 import { Distribution } from './distribution.ts'
+import { ExclusiveConnections } from './exclusive.ts'
 import {
   allWithin,
   type SessionProfile,
@@ -52,15 +53,6 @@ export interface PoolOptions {
   deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
-interface Waiting {
-  workload: Workload
-  since: number
-  resolve(connection: Connection): void
-  reject(error: unknown): void
-}
-
-type Answer<Row> = Row[] & { count: number | null }
-
 /** The pool looks at its connections so often within the shortest time that it may have to notice. */
 const looksAtLeast = 5
 const lookEveryMs = 1000
@@ -82,10 +74,7 @@ export class PostgresPool {
   readonly #once: SharedConnections
   readonly #apart: SharedConnections
   readonly #long: SharedConnections
-  readonly #exclusive = new Set<Connection>()
-  readonly #idle: Connection[] = []
-  readonly #waiting: Waiting[] = []
-  #openAgainAt = 0
+  readonly #exclusive: ExclusiveConnections
   #isProbing = false
   #isClosed = false
   #probedAt = 0
@@ -113,6 +102,13 @@ export class PostgresPool {
     // Behind a statement that takes long others wait too long, while other connections have nothing to do.
     this.#apart = this.#shared('apart', 0)
     this.#long = this.#shared('long', 0)
+    this.#exclusive = new ExclusiveConnections({
+      count: options.exclusive,
+      open: () => this.#open('transactions'),
+      watch: this.#watch,
+      patience: this.#patience,
+      restTicks: this.#ticks(triedAgainMs),
+    })
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
@@ -121,55 +117,32 @@ export class PostgresPool {
    * once more: whatever has one of the plans for reads, and a lone `select` of a request, which therefore calls no function
    * that writes. Of anything else nobody knows whether it was done.
    */
-  query<Row>(
+  async query<Row>(
     text: string,
     parameters: readonly unknown[],
     plan?: Plan,
     workload: Workload = 'request',
-  ): Promise<Answer<Row>> {
-    const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
-    const asked =
-      plan && this.distribution.known === null
-        ? // A connection is opened with what it takes on a cluster.
-          Promise.resolve(this.distribution.isDistributed()).then(() =>
-            this.#ask(text, parameters, plan, workload, isRead),
-          )
-        : this.#ask(text, parameters, plan, workload, isRead)
-    return asked as Promise<unknown> as Promise<Answer<Row>>
-  }
-
-  #ask(
-    text: string,
-    parameters: readonly unknown[],
-    plan: Plan | undefined,
-    workload: Workload,
-    isRead: boolean,
-  ): Promise<Rows> {
-    if (plan === 'each-time' && workload === 'request' && !this.#options.isPooled) {
-      const ask = () => this.#byItself(text, parameters)
-      return ask().catch((error) => {
-        if (!isLost(error) || this.#isClosed) throw error
-        return ask()
-      })
-    }
+  ): Promise<Row[] & { count: number | null }> {
+    // A connection is opened with what it takes on a cluster.
+    if (plan && this.distribution.known === null) await this.distribution.isDistributed()
     const group = this.#groupOf(plan, workload)
-    const isOnce = workload === 'request' && (plan === 'once' || plan === 'noted')
-    const send = (connection: Connection): Promise<Rows> =>
-      this.#options.isPooled
-        ? inTransaction(connection, this.begin(isOnce ? 'once' : workload), text, parameters, false)
-        : connection.run(text, parameters, plan !== 'each-time')
     const connection = group.choose()
-    return send(connection).catch((error) => {
-      const other = this.#isClosed
-        ? null
-        : !connection.wasReady
-          ? (this.#request.chooseLive() ?? this.#long.chooseLive())
-          : isRead && isLost(error)
-            ? group.choose()
-            : null
-      if (!other) throw error
-      return send(other)
-    })
+    const kind =
+      workload === 'long' || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
+    const send = (to: Connection): Promise<Rows> =>
+      this.#options.isPooled || kind === 'each-time'
+        ? inTransaction(to, this.begin(kind), text, parameters)
+        : to.run(text, parameters, plan !== 'each-time')
+    const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
+    try {
+      return (await send(connection)) as Rows & Row[]
+    } catch (error) {
+      const other = connection.wasReady
+        ? isRead && isLost(error) && group.choose()
+        : (this.#request.chooseLive() ?? this.#long.chooseLive())
+      if (!other || this.#isClosed) throw error
+      return (await send(other)) as Rows & Row[]
+    }
   }
 
   #groupOf(plan: Plan | undefined, workload: Workload): SharedConnections {
@@ -178,16 +151,7 @@ export class PostgresPool {
     // A row by its id is as quickly there for a job; a cluster keeps no plan for it.
     if (plan === 'noted' || plan === 'once')
       return isLong && this.distribution.known ? this.#long : this.#once
-    return isLong ? this.#long : plan === 'apart' ? this.#apart : this.#request
-  }
-
-  async #byItself(text: string, parameters: readonly unknown[]): Promise<Rows> {
-    const connection = await this.take()
-    try {
-      return await inTransaction(connection, this.begin('each-time'), text, parameters, true)
-    } finally {
-      this.give(connection)
-    }
+    return isLong ? this.#long : plan ? this.#apart : this.#request
   }
 
   /** Begins a transaction, with what its statements need. */
@@ -215,56 +179,12 @@ export class PostgresPool {
   }
 
   /** A connection that nobody else uses until it is given back. */
-  take(workload: Workload = 'request'): Promise<Connection> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ workload, since: this.#watch.tick, resolve, reject })
-      void this.#serve()
-    })
+  take(workload?: Workload): Promise<Connection> {
+    return this.#exclusive.take(workload)
   }
 
   give(connection: Connection): void {
-    this.#idle.push(connection)
-    void this.#serve()
-  }
-
-  /** Gives who waits what is free, and opens what is wanting. */
-  async #serve(): Promise<void> {
-    for (;;) {
-      const idle = this.#findIdle()
-      const next = this.#waiting[0]
-      if (!next) return void (idle && this.#idle.push(idle))
-      if (idle) {
-        this.#waiting.shift()
-        idle.patience = this.#patience[next.workload]
-        next.resolve(idle)
-        continue
-      }
-      const { size } = this.#exclusive
-      // Where none is to be had those that live are waited for.
-      if (size >= this.#options.exclusive || (size > 0 && this.#watch.tick < this.#openAgainAt)) return
-      const opened = this.#open('transactions')
-      this.#exclusive.add(opened)
-      try {
-        await opened.ready
-        this.#idle.push(opened)
-      } catch (error) {
-        this.#exclusive.delete(opened)
-        this.#openAgainAt = this.#watch.tick + this.#ticks(triedAgainMs)
-        // Nobody is left who could serve those that wait.
-        if (this.#exclusive.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
-        return
-      }
-    }
-  }
-
-  /** The last that was given back. */
-  #findIdle(): Connection | undefined {
-    for (;;) {
-      const found = this.#idle.pop()
-      if (!found || (found.isLive && !found.isWorn)) return found
-      this.#exclusive.delete(found)
-      found.leave()
-    }
+    this.#exclusive.give(connection)
   }
 
   get awayStores(): ReadonlySet<string> {
@@ -293,11 +213,7 @@ export class PostgresPool {
   }
 
   load(): { open: number; busy: number; waiting: number } {
-    return {
-      open: [...this.#all].filter(({ isLive }) => isLive).length,
-      busy: this.#exclusive.size - this.#idle.length,
-      waiting: this.#waiting.length,
-    }
+    return { open: [...this.#all].filter(({ isLive }) => isLive).length, ...this.#exclusive.load }
   }
 
   async close(): Promise<void> {
@@ -357,13 +273,7 @@ export class PostgresPool {
     if (isDoubted && !this.#isProbing && this.#watch.tick - this.#probedAt >= (known ? slow : request)) {
       void this.#lookBehind()
     }
-    const { tick } = this.#watch
-    for (const each of this.#waiting.filter(
-      ({ workload, since }) => tick - since >= this.#patience[workload],
-    )) {
-      this.#waiting.splice(this.#waiting.indexOf(each), 1)
-      each.reject(new DatabaseSilent('No connection to the database became free in time'))
-    }
+    this.#exclusive.refuseLate()
   }
 
   /**
@@ -403,11 +313,10 @@ async function inTransaction(
   begin: string,
   text: string,
   parameters: readonly unknown[],
-  prepare: boolean,
 ): Promise<Rows> {
   const [begun, answered, ended] = await Promise.allSettled([
     connection.run(begin, []),
-    connection.run(text, parameters, prepare),
+    connection.run(text, parameters),
     connection.run('commit', []),
   ])
   for (const each of [begun, answered, ended]) if (each.status === 'rejected') throw each.reason

@@ -56,6 +56,8 @@ const keptAlongAnIndex = { plan_cache_mode: 'force_generic_plan', ...alongAnInde
  * each time. Text that is looked for is read in another way where it is rare.
  */
 const plannedEachTime = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on' }
+/** PostgreSQL's defaults, on a connection that goes along an index otherwise. */
+const anyScan = { enable_bitmapscan: 'on', max_parallel_workers_per_gather: '2' }
 
 /**
  * A request's transaction is small: planning its statements took as long as running them, and up to three times as long.
@@ -124,7 +126,7 @@ export function sessionsOf(way: {
       request: '',
       long: setLocal({ ...long, ...plannedEachTime }),
       once: '',
-      'each-time': setLocal(plannedEachTime),
+      'each-time': setLocal({ ...plannedEachTime, ...anyScan }),
     },
     script: '',
     mark,

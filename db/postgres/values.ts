@@ -58,44 +58,33 @@ const single = {
   json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
 }
 
-/** Elements by the type of their array: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
-const arrays: Readonly<Record<number, (element: string) => unknown>> = {
-  1000: single.boolean.parse,
-  1001: single.bytes.parse,
-  1002: same, // "char"
-  1003: same, // name
-  1005: Number, // smallint
-  1007: Number, // integer
-  1009: same, // text
-  1014: same, // char
-  1015: same, // varchar
-  1016: single.bigint.parse,
-  1021: Number, // real
-  1022: Number, // double precision
-  1028: Number, // oid
-  1041: same, // inet
-  1115: single.instant.parse, // timestamp
-  1182: single.date.parse,
-  1183: same, // time
-  1185: single.instant.parse, // timestamptz
-  1187: same, // interval
-  1231: same, // numeric
-  199: single.json.parse,
-  2951: same, // uuid
-  3807: single.json.parse, // jsonb
-}
+/** Types of arrays by what their elements are: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
+const arrays: readonly [(element: string) => unknown, ...number[]][] = [
+  // "char", name, text, char, varchar, inet, time, interval, numeric, uuid
+  [same, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
+  // smallint, integer, real, double precision, oid
+  [Number, 1005, 1007, 1021, 1022, 1028],
+  [single.boolean.parse, 1000],
+  [single.bytes.parse, 1001],
+  [single.bigint.parse, 1016],
+  [single.date.parse, 1182],
+  // timestamp, timestamptz
+  [single.instant.parse, 1115, 1185],
+  // json, jsonb
+  [single.json.parse, 199, 3807],
+]
 
 /** Those of arrays are listed here: the library would ask for them on each new connection (`connection.ts`). */
 export const types = {
   ...single,
   ...Object.fromEntries(
-    Object.entries(arrays).map(([oid, parse]) => [
-      oid,
+    arrays.map(([element, to, ...others]) => [
+      `array${to}`,
       {
-        to: Number(oid),
-        from: [Number(oid)],
+        to: to!,
+        from: [to!, ...others],
         serialize: arrayLiteral,
-        parse: (text: string) => parseArray(text, parse),
+        parse: (text: string) => parseArray(text, element),
       },
     ]),
   ),

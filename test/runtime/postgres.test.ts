@@ -290,7 +290,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     )
     // The second connection is lost as well.
     const pids: number[] = []
-    const read = db.query('select pg_sleep($1::float8)', [30])
+    const read = db.query('select pg_sleep($1::float8) as twice', [30])
     const lost = expect(read).rejects.toThrow(ConnectionLost)
     const written = expect(db.query('with n as (select $1::int) select from n', [1])).rejects.toThrow(
       ConnectionLost,
@@ -299,7 +299,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
       await expect
         .poll(async () => {
           const found = await killer.query<{ pid: number }>(
-            `select pid from pg_stat_activity where query = 'select pg_sleep($1::float8)' and state = 'active'
+            `select pid from pg_stat_activity where query = 'select pg_sleep($1::float8) as twice' and state = 'active'
              and pid <> all($1::int[])`,
             [pids],
           )
