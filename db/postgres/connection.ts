@@ -43,6 +43,8 @@ const charactersAtMost = 500_000
 const longestPrepared = 50_000
 
 const parametersAtMost = 65_533
+const prepared = { prepare: true }
+const unprepared = { prepare: false }
 
 /** Errors of a prepared statement after which the library prepares it again. */
 const preparedAgain = /^(FetchPreparedStatement|RevalidateCachedQuery|transformAssignedExpr)$/
@@ -137,11 +139,12 @@ export class Connection {
     } catch (error) {
       return Promise.reject(error)
     }
-    const send = () =>
-      this.#sql.unsafe(text, values as never[], {
-        prepare: prepare && values.length > 0 && this.#keeps(text),
-      })
-    return this.#await(this.isLive ? send() : this.ready.then(send))
+    const options = prepare && values.length > 0 && this.#keeps(text) ? prepared : unprepared
+    return this.#await(
+      this.isLive
+        ? this.#sql.unsafe(text, values as never[], options)
+        : this.ready.then(() => this.#sql.unsafe(text, values as never[], options)),
+    )
   }
 
   #await(running: Promise<unknown>): Promise<Rows> {

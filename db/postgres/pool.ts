@@ -53,6 +53,8 @@ export interface PoolOptions {
   deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
+type Answer<Row> = Row[] & { count: number | null }
+
 /** The pool looks at its connections so often within the shortest time that it may have to notice. */
 const looksAtLeast = 5
 const lookEveryMs = 1000
@@ -117,32 +119,51 @@ export class PostgresPool {
    * once more: whatever has one of the plans for reads, and a lone `select` of a request, which therefore calls no function
    * that writes. Of anything else nobody knows whether it was done.
    */
-  async query<Row>(
+  query<Row>(
     text: string,
     parameters: readonly unknown[],
     plan?: Plan,
     workload: Workload = 'request',
-  ): Promise<Row[] & { count: number | null }> {
+  ): Promise<Answer<Row>> {
+    const ask = (): Promise<Rows> => this.#ask(text, parameters, plan, workload)
     // A connection is opened with what it takes on a cluster.
-    if (plan && this.distribution.known === null) await this.distribution.isDistributed()
+    const asked =
+      plan && this.distribution.known === null
+        ? Promise.resolve(this.distribution.isDistributed()).then(ask)
+        : ask()
+    return asked as Promise<unknown> as Promise<Answer<Row>>
+  }
+
+  #ask(
+    text: string,
+    parameters: readonly unknown[],
+    plan: Plan | undefined,
+    workload: Workload,
+  ): Promise<Rows> {
     const group = this.#groupOf(plan, workload)
     const connection = group.choose()
-    const kind =
-      workload === 'long' || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
-    const send = (to: Connection): Promise<Rows> =>
-      this.#options.isPooled || kind === 'each-time'
-        ? inTransaction(to, this.begin(kind), text, parameters)
-        : to.run(text, parameters, plan !== 'each-time')
-    const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
-    try {
-      return (await send(connection)) as Rows & Row[]
-    } catch (error) {
+    return this.#send(connection, text, parameters, plan, workload).catch((error) => {
+      const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
       const other = connection.wasReady
         ? isRead && isLost(error) && group.choose()
         : (this.#request.chooseLive() ?? this.#long.chooseLive())
       if (!other || this.#isClosed) throw error
-      return (await send(other)) as Rows & Row[]
-    }
+      return this.#send(other, text, parameters, plan, workload)
+    })
+  }
+
+  #send(
+    to: Connection,
+    text: string,
+    parameters: readonly unknown[],
+    plan: Plan | undefined,
+    workload: Workload,
+  ): Promise<Rows> {
+    const kind =
+      workload === 'long' || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
+    return this.#options.isPooled || kind === 'each-time'
+      ? inTransaction(to, this.begin(kind), text, parameters)
+      : to.run(text, parameters, plan !== 'each-time')
   }
 
   #groupOf(plan: Plan | undefined, workload: Workload): SharedConnections {

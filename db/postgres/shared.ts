@@ -32,10 +32,13 @@ export class SharedConnections {
   /** Nobody is put behind a statement that takes seconds while another connection answers. */
   choose(): Connection {
     const before = this.#toDo(this.#connections[this.#last]!)
-    let [idlest, least] = [this.#last, before]
-    for (const [at, connection] of this.#connections.entries()) {
-      const toDo = this.#toDo(connection)
-      if (toDo < least) [idlest, least] = [at, toDo]
+    let idlest = this.#last
+    let least = before
+    for (let at = 0; at < this.#connections.length; at += 1) {
+      const toDo = this.#toDo(this.#connections[at]!)
+      if (toDo >= least) continue
+      idlest = at
+      least = toDo
     }
     if (before > least + (this.#parts.aheadAtMost ?? 2)) this.#last = idlest
     const found = this.#connections[this.#last]
