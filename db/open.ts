@@ -11,7 +11,7 @@ import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
 import { ListingDialect } from './directory/listing.ts'
 import { PipelinedDialect } from './postgres/driver.ts'
-import { type Pace, postgresPool } from './postgres/pool.ts'
+import { PostgresPool, type Workload } from './postgres/pool.ts'
 import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
 import { TransactionOver, WrappedConnection, WrappedDriver } from './wrapping.ts'
@@ -57,8 +57,8 @@ export async function openPglite({
 }
 
 /**
- * Connects to a PostgreSQL server. `reads`: clients that single statements share; `transactions`: how many
- * transactions may be open at once, each on a client of its own. `socket`: the unix socket where another process
+ * Connects to a PostgreSQL server. `reads`: connections that single statements share; `transactions`: how
+ * many transactions may be open at once, each on a connection of its own. `socket`: the unix socket where another process
  * serves its PGlite. `isPooled`: it is reached through a pooler of connections. `name`: who PostgreSQL is told connects.
  */
 export function openPostgres(
@@ -73,7 +73,7 @@ export function openPostgres(
   } = {},
 ): ServerDatabase {
   const { reads = 3, transactions = 10, socket, isPooled = false, name, deadlines } = sizes
-  const pool = postgresPool(url, {
+  const pool = new PostgresPool(url, {
     reads,
     exclusive: transactions,
     socket,
@@ -81,8 +81,8 @@ export function openPostgres(
     name,
     ...(deadlines ? { deadlines } : {}),
   })
-  const at = (pace: Pace, patient: () => Database): ServerDatabase => {
-    const dialect = new ListingDialect(new PipelinedDialect(pool, pace), pool.distribution)
+  const at = (workload: Workload, patient: () => Database): ServerDatabase => {
+    const dialect = new ListingDialect(new PipelinedDialect(pool, workload), pool.distribution)
     const root = new Kysely<Tables>({ dialect })
     const database: ServerDatabase = {
       kind: socket ? 'pglite' : 'postgres',
@@ -92,7 +92,7 @@ export function openPostgres(
         return patient()
       },
       whileHeld: (hold) => revocable(database, dialect, hold),
-      query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
+      query: (text, parameters, plan) => pool.query(text, parameters, plan, workload),
       isDistributed: () => pool.distribution.isDistributed(),
       get awayStores() {
         return pool.awayStores

@@ -14,21 +14,20 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import { ConnectionLost } from '../deadlines.ts'
 import { TransactionOver } from '../wrapping.ts'
-import type { Client } from './client.ts'
-import type { Pace, PostgresPool } from './pool.ts'
+import type { Connection, Rows } from './connection.ts'
+import type { PostgresPool, Workload } from './pool.ts'
 
-/** A lone statement goes to a shared client, a transaction gets one of its own. */
+/** A lone statement goes to a shared connection, a transaction gets one of its own. */
 export class PipelinedDialect implements Dialect {
   readonly #pool: PostgresPool
-  readonly #pace: Pace
-  constructor(pool: PostgresPool, pace: Pace) {
+  readonly #workload: Workload
+  constructor(pool: PostgresPool, workload: Workload) {
     this.#pool = pool
-    this.#pace = pace
+    this.#workload = workload
   }
   createDriver(): Driver {
-    return new PipelinedDriver(this.#pool, this.#pace)
+    return new PipelinedDriver(() => new PipelinedConnection(this.#pool, this.#workload))
   }
   createQueryCompiler(): QueryCompiler {
     return new PostgresQueryCompiler()
@@ -48,102 +47,102 @@ class UnlockedAdapter extends PostgresAdapter {
 }
 
 class PipelinedDriver implements Driver {
-  readonly #pool: PostgresPool
-  readonly #pace: Pace
-  constructor(pool: PostgresPool, pace: Pace) {
-    this.#pool = pool
-    this.#pace = pace
+  readonly #open: () => PipelinedConnection
+  constructor(open: () => PipelinedConnection) {
+    this.#open = open
   }
   async init(): Promise<void> {}
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PipelinedConnection(this.#pool, this.#pace)
+    return this.#open()
   }
-  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await (connection as PipelinedConnection).begin(settings)
+  async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings): Promise<void> {
+    await connection.begin(settings)
   }
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await (connection as PipelinedConnection).end('commit')
+  async commitTransaction(connection: PipelinedConnection): Promise<void> {
+    await connection.commit()
   }
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await (connection as PipelinedConnection).end('rollback')
+  async rollbackTransaction(connection: PipelinedConnection): Promise<void> {
+    await connection.rollback()
   }
-  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as PipelinedConnection).command(`savepoint "${name}"`)
+  async savepoint(connection: PipelinedConnection, name: string): Promise<void> {
+    await connection.run(`savepoint "${name}"`, [])
   }
-  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as PipelinedConnection).command(`rollback to savepoint "${name}"`)
+  async rollbackToSavepoint(connection: PipelinedConnection, name: string): Promise<void> {
+    await connection.run(`rollback to savepoint "${name}"`, [])
   }
-  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
-    await (connection as PipelinedConnection).command(`release savepoint "${name}"`)
+  async releaseSavepoint(connection: PipelinedConnection, name: string): Promise<void> {
+    await connection.run(`release savepoint "${name}"`, [])
   }
-  async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    ;(connection as PipelinedConnection).release()
+  async releaseConnection(connection: PipelinedConnection): Promise<void> {
+    connection.release()
   }
   async destroy(): Promise<void> {}
 }
 
 class PipelinedConnection implements DatabaseConnection {
   readonly #pool: PostgresPool
-  readonly #pace: Pace
-  #own: Client | null = null
+  readonly #workload: Workload
+  /** That of the transaction. */
+  #own: Connection | null = null
   /** BEGIN travels with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
-  #lostBefore = 0
   /** It is ending, or has ended: a statement that comes now would be outside of it, and stay. */
   #isOver = false
   /** Why it will be undone, whoever heard of it. */
   #failure: unknown = null
-  constructor(pool: PostgresPool, pace: Pace) {
+  constructor(pool: PostgresPool, workload: Workload) {
     this.#pool = pool
-    this.#pace = pace
+    this.#workload = workload
   }
 
-  /** The client of the transaction. A statement on its next connection would be outside of it, and stay. */
-  #held(own: Client): Client {
-    if (own.lost !== this.#lostBefore)
-      throw new ConnectionLost('The connection was lost, and its transaction with it')
-    return own
-  }
-
-  /** The same, for a statement of it. */
-  #open(): Client {
-    if (this.#isOver || !this.#own) throw new TransactionOver()
-    return this.#held(this.#own)
-  }
-
-  async begin(settings: TransactionSettings): Promise<void> {
+  async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {
     this.#isOver = false
     this.#failure = null
-    this.#own = await this.#pool.take(this.#pace)
-    const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
-    const access = settings.accessMode ? ` ${settings.accessMode}` : ''
-    this.#lostBefore = this.#own.lost
-    const { changed } = this.#own
-    const begun = this.#own.run(this.#pool.begin(this.#pace, `${isolation}${access}`), [])
-    this.#begun = changed ? Promise.all([changed, begun]) : begun
+    const own = await this.#pool.take(this.#workload)
+    const isolation = isolationLevel ? ` isolation level ${isolationLevel}` : ''
+    const access = accessMode ? ` ${accessMode}` : ''
+    this.#own = own
+    this.#begun = own.run(this.#pool.begin(this.#workload, `${isolation}${access}`), [])
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
 
-  async end(command: 'commit' | 'rollback'): Promise<void> {
-    // After a commit that failed there is nothing to roll back: its reason must not be lost.
+  async commit(): Promise<void> {
+    await this.#end(async (own) => {
+      await this.#begun
+      // A commit of a failed transaction answers ROLLBACK without an error.
+      if ((await own.run('commit', [])).command !== 'ROLLBACK') return
+      throw this.#failure ?? new Error('The transaction had failed and was rolled back')
+    })
+  }
+
+  async rollback(): Promise<void> {
+    await this.#end(async (own) => {
+      await this.#begun
+      // Lost with its connection: that undid it.
+      if (!own.isGone) await own.run('rollback', [])
+    })
+  }
+
+  /** After a commit that failed there is nothing to roll back: its reason must not be lost. */
+  async #end(work: (own: Connection) => Promise<void>): Promise<void> {
     if (!this.#own) return
     this.#isOver = true
     try {
-      await this.#begun
-      // Lost with its connection: that undid it.
-      if (command === 'rollback' && this.#own.lost !== this.#lostBefore) return
-      const done = await this.#held(this.#own).run(command, [])
-      // A commit of a failed transaction answers ROLLBACK without an error.
-      if (command === 'commit' && done.command === 'ROLLBACK') {
-        throw this.#failure ?? new Error('The transaction had failed and was rolled back')
-      }
+      await work(this.#own)
     } finally {
       this.release()
     }
   }
 
-  async command(text: string): Promise<void> {
-    await this.#open().run(text, [])
+  /** A statement of the transaction. */
+  async run(text: string, parameters: readonly unknown[]): Promise<Rows> {
+    if (this.#isOver || !this.#own) throw new TransactionOver()
+    // Statement first, so that BEGIN and it leave in one packet.
+    const running = this.#own.run(text, parameters)
+    running.catch((error) => {
+      this.#failure ??= error
+    })
+    return (await Promise.all([running, this.#begun]))[0]
   }
 
   release(): void {
@@ -153,21 +152,14 @@ class PipelinedConnection implements DatabaseConnection {
     this.#begun = null
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // Statement first, so that BEGIN and it leave in one packet.
-    const running =
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const rows =
       this.#own || this.#isOver
-        ? this.#open().run(query.sql, query.parameters)
-        : this.#pool.query<R>(query.sql, query.parameters, undefined, this.#pace)
-    if (this.#own) {
-      running.catch((error) => {
-        this.#failure ??= error
-      })
-    }
-    const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
-    const count = rows.count
+        ? await this.run(sql, parameters)
+        : await this.#pool.query<R>(sql, parameters, undefined, this.#workload)
+    const { count } = rows
     return {
-      rows: rows as unknown as R[],
+      rows: rows as R[],
       ...(count === null || count === undefined ? {} : { numAffectedRows: BigInt(count) }),
     }
   }

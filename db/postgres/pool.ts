@@ -1,399 +1,351 @@
 /**
- * PostgreSQL over postgres.js, arranged for many small statements.
- *
- * postgres.js searches its queue on every query once one client has several connections, and Kysely's stock
- * driver reserves a connection for each query: both cost more than the query. So: a few clients of one
- * connection each, taken in turn, on which prepared statements pipeline; and clients of their own for
- * transactions, so that a slow one holds up nobody.
+ * PostgreSQL over postgres.js, arranged for many small statements: a few connections for each session profile, on which
+ * lone statements pipeline, and connections of their own for transactions, so that a slow one holds up nobody.
  */
-
+import { type Away, awayOf } from '../citus/nodes.ts'
 import {
+  ConnectionLost,
   connectMs,
   DatabaseSilent,
+  type Deadlines,
   longStatementMs,
   silenceMs,
   turnMs,
   usualDeadlines,
 } from '../deadlines.ts'
 import { type PostgresAddress, readAddress } from './address.ts'
-import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
+import { Connection, type Rows, type Watch } from './connection.ts'
 import { Distribution } from './distribution.ts'
-import { Nodes } from './nodes.ts'
+import { ExclusiveConnections } from './exclusive.ts'
 import {
   allWithin,
-  type Pace,
-  type SessionKind,
+  type SessionProfile,
   type Sessions,
   sessionsOf,
-  verified,
-  type Way,
+  verify,
+  type Workload,
 } from './sessions.ts'
+import { SharedConnections } from './shared.ts'
 import { types } from './values.ts'
-import type { Plan, PoolOptions, PostgresPool, Waiting } from './ways.ts'
 
-export type { Pace } from './sessions.ts'
-export type { Plan, PostgresPool } from './ways.ts'
+export type { Workload } from './sessions.ts'
+
+/**
+ * Of one statement: kept whatever its values (`once`, for reads; `noted`, so too, for a write that need not outlive a crash
+ * of the database within a second, unless a later one does; `apart`, as `once`, where it may take longer than others should
+ * wait), or made for its values at each call. Otherwise PostgreSQL decides.
+ */
+export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 
 /** Who our connections say that they are. */
 export const usualName = 'merchant-api'
 
-/** Opens no connection yet: each client connects at its first query. */
-export function postgresPool(url: string, options: PoolOptions): PostgresPool {
-  return new Pool(url, options)
+export interface PoolOptions {
+  name?: string | undefined
+  /** Connections of each session profile that lone statements share. */
+  reads: number
+  /** Connections for transactions. */
+  exclusive: number
+  /** The unix socket where another process serves its PGlite. */
+  socket?: string | undefined
+  /** A pooler such as PgBouncer is in between, which gives the same connection to others after each transaction. */
+  isPooled?: boolean
+  deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
-/** The pool looks at its clients so often within the shortest time that it may have to notice. */
+type Answer<Row> = Row[] & { count: number | null }
+
+/** The pool looks at its connections so often within the shortest time that it may have to notice. */
 const looksAtLeast = 5
 const lookEveryMs = 1000
-/** Who could not connect tries again by itself, so that no request has to find out. */
 const triedAgainMs = 5_000
+/** What a backend has cached grows with each table and statement that it sees: others take over, not all at once. */
+const lifetimeMs = (): number => (30 + 30 * Math.random()) * 60_000
 
-class Pool implements PostgresPool {
+export class PostgresPool {
   readonly #address: PostgresAddress
-  readonly #sizes: PoolOptions
+  readonly #options: PoolOptions
   readonly #sessions: Sessions
-  readonly #watch: Watch = { turn: 0 }
+  readonly #watch: Watch = { tick: 0 }
   readonly #lookMs: number
   readonly #timer: NodeJS.Timeout
-  readonly #requestTurns: number
-  readonly #longTurns: number
-  readonly #shared: SharedClients
-  /** How a statement is planned, and how long it may take, are settings of its connection. */
-  readonly #plannedOnce: SharedClients
-  /** In its place on a cluster. */
-  readonly #indexed: SharedClients
-  readonly #long: SharedClients
-  readonly #exclusive = new Set<Client>()
-  readonly #idle: Client[] = []
-  readonly #waiting: Waiting[] = []
-  /** A connection anew, while those there say nothing. */
-  #witness: Client | null = null
-  #askedAt = 0
-  readonly #slowTurns: number
-  readonly #nodes: Nodes
+  /** In ticks. */
+  readonly #patience: Record<Workload | 'slow', number>
+  readonly #all = new Set<Connection>()
+  readonly #request: SharedConnections
+  readonly #once: SharedConnections
+  readonly #apart: SharedConnections
+  readonly #long: SharedConnections
+  readonly #exclusive: ExclusiveConnections
+  #isProbing = false
   #isClosed = false
+  #probedAt = 0
+  #away: Away = { nodes: [], stores: new Set() }
+  /** Whether it is a cluster's, which is asked once. */
   readonly distribution: Distribution
 
-  constructor(url: string, sizes: PoolOptions) {
-    const { statementMs } = sizes.deadlines ?? usualDeadlines
+  /** Opens no connection yet: each is opened at its first statement. */
+  constructor(url: string, options: PoolOptions) {
+    const { statementMs } = options.deadlines ?? usualDeadlines
     const heardMs = silenceMs({ statementMs })
     this.#address = readAddress(url)
-    this.#sizes = sizes
+    this.#options = options
     // Another process's PGlite is none.
-    this.distribution = new Distribution((text) => this.query(text, []), sizes.socket ? false : null)
+    this.distribution = new Distribution((text) => this.query(text, []), options.socket ? false : null)
     this.#lookMs = Math.min(lookEveryMs, heardMs / looksAtLeast)
-    this.#requestTurns = this.#turns(heardMs)
-    this.#slowTurns = this.#turns(Math.min(connectMs, heardMs))
-    this.#longTurns = this.#turns(silenceMs({ statementMs: longStatementMs }))
-    this.#sessions = sessionsOf({ statementMs, socket: sizes.socket, isPooled: sizes.isPooled ?? false })
-    this.#shared = this.#group('request', this.#requestTurns)
-    this.#plannedOnce = this.#group('once', this.#requestTurns)
-    this.#indexed = this.#group('indexed', this.#requestTurns)
-    // Behind a statement that takes minutes a sign of life would come too late, while other connections have nothing to do.
-    this.#long = this.#group('long', this.#longTurns, 0)
-    this.#nodes = new Nodes({
-      everyTurns: this.#slowTurns,
-      open: () => this.#open('bare', { patience: this.#requestTurns }),
-      suspectAll: () => {
-        for (const client of this.#all()) client.isSuspect = client !== this.#nodes.witness
-      },
+    this.#patience = {
+      request: this.#ticks(heardMs),
+      long: this.#ticks(silenceMs({ statementMs: longStatementMs })),
+      slow: this.#ticks(Math.min(connectMs, heardMs)),
+    }
+    this.#sessions = sessionsOf({ statementMs, socket: options.socket, isPooled: options.isPooled ?? false })
+    this.#request = this.#shared('request')
+    this.#once = this.#shared('once')
+    // Behind a statement that takes long others wait too long, while other connections have nothing to do.
+    this.#apart = this.#shared('apart', 0)
+    this.#long = this.#shared('long', 0)
+    this.#exclusive = new ExclusiveConnections({
+      count: options.exclusive,
+      open: () => this.#open('transactions'),
+      watch: this.#watch,
+      patience: this.#patience,
+      restTicks: this.#ticks(triedAgainMs),
     })
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
-  query<Row>(text: string, parameters: readonly unknown[], wanted?: Plan, pace?: Pace) {
-    type Answer = Row[] & { count: number | null }
-    const plan = wanted === 'noted' ? 'once' : wanted
-    if (this.#sizes.isPooled)
-      return this.#alone<Answer>(text, parameters, plan === 'once' && pace !== 'long' ? 'once' : pace)
-    if ((plan === 'each-time' || plan === 'apart') && pace !== 'long') {
-      return this.#byItself<Answer>(text, parameters, plan)
-    }
-    if (plan === 'once' && this.distribution.known !== false) {
-      return this.#once<Answer>(text, parameters, pace)
-    }
-    // A row by its id is as quickly there for a job; and what was never prepared has no plan to keep.
-    const group = plan === 'once' ? this.#plannedOnce : pace === 'long' ? this.#long : this.#shared
-    return group.choose().run(text, parameters, plan !== 'each-time') as Promise<Answer>
-  }
-
   /**
-   * A cluster has to see the store to know the shard, and refuses to plan a join without the values: there no plan is
-   * kept whatever the values.
+   * One statement. Where its connection could not be opened another one is asked. A read whose connection was lost is asked
+   * once more: whatever has one of the plans for reads, and a lone `select` of a request, which therefore calls no function
+   * that writes. Of anything else nobody knows whether it was done.
    */
-  async #once<Answer>(text: string, parameters: readonly unknown[], pace?: Pace): Promise<Answer> {
-    const isDistributed = await this.distribution.isDistributed()
-    const group = !isDistributed ? this.#plannedOnce : pace === 'long' ? this.#long : this.#indexed
-    return (await group.choose().run(text, parameters)) as unknown as Answer
-  }
-
-  /**
-   * Where transactions are. It takes longer than others: on a connection of its own it holds none of them up. A cluster,
-   * whose plans are not kept, plans for the values.
-   */
-  async #byItself<Answer>(
+  query<Row>(
     text: string,
     parameters: readonly unknown[],
-    plan: 'each-time' | 'apart',
-  ): Promise<Answer> {
-    const isKept = plan === 'apart' && !(await this.distribution.isDistributed())
-    const client = await this.take(isKept ? 'apart' : 'anew')
-    try {
-      const [answer] = await Promise.all([client.run(text, parameters), client.changed])
-      return answer as unknown as Answer
-    } finally {
-      this.give(client)
-    }
+    plan?: Plan,
+    workload: Workload = 'request',
+  ): Promise<Answer<Row>> {
+    const ask = (): Promise<Rows> => this.#ask(text, parameters, plan, workload)
+    // A connection is opened with what it takes on a cluster.
+    const asked =
+      plan && this.distribution.known === null
+        ? Promise.resolve(this.distribution.isDistributed()).then(ask)
+        : ask()
+    return asked as Promise<unknown> as Promise<Answer<Row>>
   }
 
-  /** A transaction of its own, in one packet: what is set for it is gone before the connection is another's. */
-  async #alone<Answer>(
+  #ask(
     text: string,
     parameters: readonly unknown[],
-    pace: Pace | 'once' = 'request',
-  ): Promise<Answer> {
-    const client = (pace === 'long' ? this.#long : this.#shared).choose()
-    const [begun, answered, ended] = await Promise.allSettled([
-      client.run(this.begin(pace), []),
-      client.run(text, parameters, false),
-      client.run('commit', []),
-    ])
-    for (const each of [begun, answered, ended]) if (each.status === 'rejected') throw each.reason
-    return (answered as PromiseFulfilledResult<unknown>).value as Answer
-  }
-
-  begin(pace: Pace | 'once', modes = ''): string {
-    return `begin${modes}${this.#sessions.begin[pace]}`
-  }
-
-  get awayStores(): ReadonlySet<string> {
-    return this.#nodes.away.stores
-  }
-
-  async verify(): Promise<void> {
-    await verified(this, this.#sessions)
-    if (this.#sizes.isPooled) await this.#haveAll()
-  }
-
-  /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
-  async #haveAll(): Promise<void> {
-    const taken: Client[] = []
-    const spare = this.#open('bare', { patience: this.#requestTurns })
-    const shared = [this.#shared, this.#long].flatMap(({ clients }) => clients)
-    const all = [
-      ...[...shared, spare].map((client) => client.run('select 1', [])),
-      ...Array.from({ length: this.#sizes.exclusive }, async () => taken.push(await this.take())),
-    ]
-    try {
-      await allWithin(connectMs, all)
-    } finally {
-      for (const client of taken) this.give(client)
-      void spare.close(0)
-    }
-  }
-
-  async script<Row>(text: string): Promise<Row[]> {
-    const client = await this.take('long')
-    const beforeAll = this.#sessions.script
-    const ran = async (script: string): Promise<Row[]> => {
-      const results: unknown[] = await client.run(script, [])
-      return results.flat() as Row[]
-    }
-    try {
-      return await ran(beforeAll + text)
-    } catch (error) {
-      if (client.live) await client.run('rollback', [])
-      // What refuses to stand in a transaction (`reindex … concurrently`) has done nothing, and takes no settings.
-      if (beforeAll && (error as { code?: unknown }).code === '25001') return await ran(text)
-      throw error
-    } finally {
-      client.way = null // whatever the text has set
-      this.give(client)
-    }
-  }
-
-  async take(way: Way = 'request'): Promise<Client> {
-    const idle = this.#idlest(way)
-    if (idle) return this.#for(way, idle)
-    if (this.#exclusive.size < this.#sizes.exclusive) {
-      try {
-        return this.#for(way, await this.#connect())
-      } catch (error) {
-        // With few connections left the ones that live are waited for.
-        if (this.#exclusive.size === 0) throw error
-      }
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ way, since: this.#watch.turn, resolve, reject })
+    plan: Plan | undefined,
+    workload: Workload,
+  ): Promise<Rows> {
+    const group = this.#groupOf(plan, workload)
+    const connection = group.choose()
+    return this.#send(connection, text, parameters, plan, workload).catch((error) => {
+      const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
+      const other = connection.wasReady
+        ? isRead && isLost(error) && group.choose()
+        : (this.#request.chooseLive() ?? this.#long.chooseLive())
+      if (!other || this.#isClosed) throw error
+      return this.#send(other, text, parameters, plan, workload)
     })
   }
 
-  /** The last that was given back, of those that went this way if there are any: the others have to be told first. */
-  #idlest(way: Way): Client | undefined {
-    for (let at = this.#idle.length - 1; at >= 0; at -= 1) {
-      if (!this.#idle[at]!.live) this.#drop(this.#idle.splice(at, 1)[0]!)
-    }
-    const at = this.#idle.findLastIndex((client) => client.way === way)
-    return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
+  #send(
+    to: Connection,
+    text: string,
+    parameters: readonly unknown[],
+    plan: Plan | undefined,
+    workload: Workload,
+  ): Promise<Rows> {
+    const kind =
+      workload === 'long' || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
+    return this.#options.isPooled || kind === 'each-time'
+      ? inTransaction(to, this.begin(kind), text, parameters)
+      : to.run(text, parameters, plan !== 'each-time')
   }
 
-  give(client: Client): void {
-    const isLive = client.live && !client.isWorn
-    if (!isLive) this.#drop(client)
-    const first = this.#waiting.shift()
-    if (!first) {
-      if (isLive) this.#idle.push(client)
-      return
+  #groupOf(plan: Plan | undefined, workload: Workload): SharedConnections {
+    const isLong = workload === 'long'
+    if (this.#options.isPooled) return isLong ? this.#long : this.#request
+    // A row by its id is as quickly there for a job; a cluster keeps no plan for it.
+    if (plan === 'noted' || plan === 'once')
+      return isLong && this.distribution.known ? this.#long : this.#once
+    return isLong ? this.#long : plan ? this.#apart : this.#request
+  }
+
+  /** Begins a transaction, with what its statements need. */
+  begin(kind: keyof Sessions['begin'], modes = ''): string {
+    return `begin${modes}${this.#sessions.begin[kind]}`
+  }
+
+  /** Several statements in one text, without parameters, on a connection that ends with them; answers all their rows. */
+  async script<Row>(text: string): Promise<Row[]> {
+    const connection = this.#open('long')
+    const prefix = this.#sessions.script
+    const run = async (script: string): Promise<Row[]> => {
+      const results: unknown[] = await connection.run(script, [])
+      return results.flat() as Row[]
     }
-    if (isLive) first.resolve(this.#for(first.way, client))
-    else void this.#connectFor(first)
+    try {
+      return await run(prefix + text)
+    } catch (error) {
+      // What refuses to stand in a transaction (`reindex … concurrently`) has done nothing, and takes no settings.
+      if (prefix && (error as { code?: unknown }).code === '25001') return await run(text)
+      throw error
+    } finally {
+      connection.leave()
+    }
+  }
+
+  /** A connection that nobody else uses until it is given back. */
+  take(workload?: Workload): Promise<Connection> {
+    return this.#exclusive.take(workload)
+  }
+
+  give(connection: Connection): void {
+    this.#exclusive.give(connection)
+  }
+
+  get awayStores(): ReadonlySet<string> {
+    return this.#away.stores
+  }
+
+  /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
+  async verify(): Promise<void> {
+    await verify(this, this.#sessions)
+    if (this.#options.isPooled) await this.#openAll()
+  }
+
+  /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
+  async #openAll(): Promise<void> {
+    const { reads, exclusive } = this.#options
+    const open = [...this.#all]
+    const others = Array.from({ length: 2 * reads + 1 - open.length }, () => this.#open('bare'))
+    const taken: Connection[] = []
+    const takes = Array.from({ length: exclusive }, async () => taken.push(await this.take()))
+    try {
+      await allWithin(connectMs, [...[...open, ...others].map((each) => each.ready), ...takes])
+    } finally {
+      for (const each of taken) this.give(each)
+      for (const each of others) each.leave()
+    }
   }
 
   load(): { open: number; busy: number; waiting: number } {
-    return {
-      open: this.#all().filter(({ live }) => live).length,
-      busy: this.#exclusive.size - this.#idle.length,
-      waiting: this.#waiting.length,
-    }
+    return { open: [...this.#all].filter(({ isLive }) => isLive).length, ...this.#exclusive.load }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
-    await Promise.all(this.#all().map((client) => client.close()))
+    await Promise.all([...this.#all].map((connection) => connection.close(closeSeconds)))
   }
 
-  #turns(ms: number): number {
+  #ticks(ms: number): number {
     return Math.ceil(ms / this.#lookMs)
   }
 
-  #turnsOf(way: Way): number {
-    return way === 'long' ? this.#longTurns : this.#requestTurns
-  }
-
-  #for(way: Way, client: Client): Client {
-    client.patience = this.#turnsOf(way)
-    client.goBy(way, this.#sessions.change[way])
-    return client
-  }
-
-  #group(kind: SessionKind, patience: number, aheadAtMost?: number): SharedClients {
-    const isTogether = this.#sizes.isPooled ?? false
-    return new SharedClients(
-      this.#sizes.reads,
-      (changed) => this.#open(kind, { patience, isTogether, changed, instead: () => this.#anyLive() }),
+  #shared(profile: SessionProfile, aheadAtMost?: number): SharedConnections {
+    return new SharedConnections({
+      count: this.#options.reads,
+      open: () => this.#open(profile),
+      watch: this.#watch,
       aheadAtMost,
-    )
+      restTicks: this.#ticks(triedAgainMs),
+    })
   }
 
-  /** One of another kind is better than none: what differs is how long statements may take, and if writes wait for the disk. */
-  #anyLive(): Client | null {
-    return this.#shared.chooseLive() ?? this.#long.chooseLive()
+  #open(profile: SessionProfile): Connection {
+    const { socket, name = usualName } = this.#options
+    const startup = this.#sessions.startup(profile, this.distribution.known ?? false)
+    const connection = new Connection({
+      url: this.#address.url,
+      options: {
+        ...(socket ? { path: socket } : this.#address.options),
+        types,
+        connect_timeout: (socket ? turnMs : connectMs) / 1000,
+        connection: { application_name: name, ...startup },
+        prepare: !this.#options.isPooled,
+      },
+      watch: this.#watch,
+      patience: this.#patience[profile === 'long' ? 'long' : 'request'],
+      lastTick: this.#watch.tick + this.#ticks(lifetimeMs()),
+      left: () => this.#all.delete(connection),
+    })
+    this.#all.add(connection)
+    return connection
   }
 
-  #open(kind: SessionKind, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {
-    const { socket, name = usualName } = this.#sizes
-    const options = {
-      ...(socket ? { path: socket } : this.#address.options),
-      types,
-      connect_timeout: (socket ? turnMs : connectMs) / 1000,
-      // Tries soon, however often it failed before: a request waits.
-      backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),
-      connection: { application_name: name, ...this.#sessions.startup[kind] },
-      prepare: !this.#sizes.isPooled,
-      onnotice: () => {},
-    }
-    return new Client({ url: this.#address.url, options, watch: this.#watch, ...parts })
-  }
-
-  /** One more client for transactions; it has its connection. */
-  async #connect(): Promise<Client> {
-    const client = this.#open('transactions', { patience: this.#requestTurns, isTogether: true })
-    this.#exclusive.add(client)
-    try {
-      await client.run('select 1', [])
-      return client
-    } catch (error) {
-      this.#drop(client)
-      // Nobody is left who could serve those that wait.
-      if (this.#exclusive.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
-      throw error
-    }
-  }
-
-  async #connectFor(first: Waiting): Promise<void> {
-    try {
-      first.resolve(this.#for(first.way, await this.#connect()))
-    } catch (error) {
-      // Given back meanwhile, when nobody waited.
-      const idle = this.#idlest(first.way)
-      if (idle) first.resolve(this.#for(first.way, idle))
-      else if (this.#exclusive.size === 0) first.reject(error)
-      else this.#waiting.unshift(first)
-    }
-  }
-
-  #drop(client: Client): void {
-    this.#exclusive.delete(client)
-    void client.close(0)
-  }
-
-  #all(): Client[] {
-    const groups = [this.#shared, this.#plannedOnce, this.#indexed, this.#long]
-    const clients = [...groups.flatMap((group) => group.clients), ...this.#exclusive]
-    return [...clients, ...[this.#witness, this.#nodes.witness].filter((each) => each !== null)]
-  }
-
-  /** One turn: gives up who has heard nothing for too long, and those who waited too long for a client. */
+  /** Leaves connections that say nothing for too long, and refuses those who waited too long for one. */
   #look(): void {
-    this.#watch.turn += 1
-    const { turn } = this.#watch
-    let isDoubted = false
-    let isSlow = false
-    for (const client of this.#all()) {
-      const { silentFor } = client
-      if (silentFor >= this.#slowTurns) isSlow = true
-      if (silentFor >= (client.isSuspect ? this.#slowTurns : client.patience)) client.giveUp(silent())
-      else if (client.isWorn && client.open === 0 && !this.#isTaken(client)) client.renew()
-      else if (silentFor >= this.#requestTurns) isDoubted = true
-      if (client.isFailing && client.open === 0 && turn - client.failedAt >= this.#turns(triedAgainMs)) {
-        client.run('select 1', []).catch(() => undefined) // stays as it is
-      }
+    const { request, slow } = this.#patience
+    const { known } = this.distribution
+    this.#watch.tick += 1
+    let longest = 0
+    for (const connection of this.#all) {
+      const { silentFor, isWorn, isSuspect, patience } = connection
+      longest = Math.max(longest, silentFor)
+      if (silentFor >= (isSuspect ? slow : patience)) connection.leave(silent())
+      else if (isWorn && connection.open === 0 && !this.#exclusive.has(connection)) connection.leave()
     }
-    if (this.distribution.known) this.#nodes.look(turn, isSlow)
-    if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
-    const late = this.#waiting.filter(({ way, since }) => turn - since >= this.#turnsOf(way))
-    for (const each of late) {
-      this.#waiting.splice(this.#waiting.indexOf(each), 1)
-      each.reject(new DatabaseSilent('No connection to the database became free in time'))
+    const isDoubted = longest >= (known ? slow : request) || this.#away.nodes.length > 0
+    if (isDoubted && !this.#isProbing && this.#watch.tick - this.#probedAt >= (known ? slow : request)) {
+      void this.#lookBehind()
     }
+    this.#exclusive.refuseLate()
   }
 
   /**
-   * Long work waits as long as the database is there for others. Where a new connection hears nothing either, nobody is
-   * at the other end.
+   * Asks on a new connection. Long work waits as long as the database answers others: where this one hears nothing either,
+   * nobody is at the other end. Of a node of a cluster that hangs, a backend of the coordinator hears nothing for ever, and
+   * cannot even be cancelled; one that has no connection to it yet gives up within `nodeConnectMs`. So all other connections
+   * are replaced, once for each node that hangs, and what was asked of the node's stores fails as it does where it is gone.
    */
-  async #askAnew(): Promise<void> {
-    this.#askedAt = this.#watch.turn
-    const witness = this.#open('bare', { patience: this.#turns(connectMs) })
-    this.#witness = witness
+  async #lookBehind(): Promise<void> {
+    this.#probedAt = this.#watch.tick
+    const probe = this.#open('bare')
+    this.#isProbing = true
     try {
-      await witness.run('select 1', [])
+      await probe.ready
+      if (!this.distribution.known) return
+      const away = await awayOf(
+        async <Row>(text: string, parameters: readonly unknown[]) =>
+          (await probe.run(text, parameters)) as Row[],
+      )
+      const isNew = away.nodes.some((node) => !this.#away.nodes.includes(node))
+      this.#away = away
+      if (isNew) for (const each of this.#all) each.isSuspect = each !== probe
     } catch (error) {
       // A refusal is a sign of life too.
       if (!this.#isClosed && sqlStateShape.test(String((error as { code?: unknown }).code))) return
-      for (const client of this.#all()) if (client.silentFor >= this.#requestTurns) client.giveUp(silent())
+      for (const each of this.#all) if (each.silentFor >= this.#patience.request) each.leave(silent())
     } finally {
-      this.#witness = null
-      void witness.close(0)
+      this.#isProbing = false
+      probe.leave()
     }
-  }
-
-  /** Somebody's who may be between two statements of a transaction. */
-  #isTaken(client: Client): boolean {
-    return this.#exclusive.has(client) && !this.#idle.includes(client)
   }
 }
 
-const silent = (): DatabaseSilent => new DatabaseSilent('The database does not answer')
+/** A transaction of one statement, in one packet: what is set for it is gone before the connection is another's. */
+async function inTransaction(
+  connection: Connection,
+  begin: string,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<Rows> {
+  const [begun, answered, ended] = await Promise.allSettled([
+    connection.run(begin, []),
+    connection.run(text, parameters),
+    connection.run('commit', []),
+  ])
+  for (const each of [begun, answered, ended]) if (each.status === 'rejected') throw each.reason
+  return (answered as PromiseFulfilledResult<Rows>).value
+}
+
+const closeSeconds = 2
+const selectShape = /^\s*select\b/i
 const sqlStateShape = /^[0-9A-Z]{5}$/
+const silent = (): DatabaseSilent => new DatabaseSilent('The database does not answer')
+const isLost = (error: unknown): boolean => error instanceof ConnectionLost || error instanceof DatabaseSilent

@@ -7,30 +7,24 @@
  * than a transaction is then another's: a setting, a prepared statement. So through one nothing lasts longer.
  */
 import { randomUUID } from 'node:crypto'
-import { longStatementMs, nodeConnectMs } from '../deadlines.ts'
+import { ConnectionLost, longStatementMs, nodeConnectMs } from '../deadlines.ts'
 
-/** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
-export type Pace = 'request' | 'long'
-
-/**
- * What a client for transactions is taken for. A request's lone statement that others are not to stand behind: `anew`, it
- * is planned for its values each time; `apart`, its plan is kept.
- */
-export type Way = Pace | 'anew' | 'apart'
+/** Who asks: a request, or work that may take long (a job, a command, a migration). */
+export type Workload = 'request' | 'long'
 
 /**
- * How a connection's statements are planned, and how long they may take. `bare`: it only asks who is there. `indexed`: as
- * `once`, on a cluster, whose plans are not kept.
+ * How a connection's statements are planned, and how long they may take. `once`: plans are kept whatever the values;
+ * `apart`: so too, for what may take longer. `bare`: it only asks who is there.
  */
-export type SessionKind = Pace | 'once' | 'indexed' | 'transactions' | 'bare'
+export type SessionProfile = Workload | 'once' | 'apart' | 'transactions' | 'bare'
+
+type Settings = Record<string, string>
 
 export interface Sessions {
-  /** What a connection is opened with. */
-  startup: Record<SessionKind, Record<string, string>>
-  /** What a client for transactions is told before it goes another way than the one before; '': they are all one. */
-  change: Record<Way, string>
-  /** What follows `begin`; `once`: of a single statement where a pooler lends the connection. */
-  begin: Record<Pace | 'once', string>
+  /** What a connection is opened with. A cluster keeps no plans. */
+  startup(profile: SessionProfile, isDistributed: boolean): Settings
+  /** What follows `begin`. `once`, `each-time`: of a transaction that is one statement of this plan. */
+  begin: Record<Workload | 'once' | 'each-time', string>
   /** What stands before several statements in one text. */
   script: string
   /** What a connection answers that kept what it was opened with; null where none does. */
@@ -59,9 +53,11 @@ const keptAlongAnIndex = { plan_cache_mode: 'force_generic_plan', ...alongAnInde
 
 /**
  * Long work goes through tables that grow under it: a plan kept from when they were empty costs far more than planning
- * anew. Text that is looked for is read in another way where it is rare.
+ * each time. Text that is looked for is read in another way where it is rare.
  */
-const plannedAnew = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on' }
+const plannedEachTime = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on' }
+/** PostgreSQL's defaults, on a connection that goes along an index otherwise. */
+const anyScan = { enable_bitmapscan: 'on', max_parallel_workers_per_gather: '2' }
 
 /**
  * A request's transaction is small: planning its statements took as long as running them, and up to three times as long.
@@ -69,11 +65,8 @@ const plannedAnew = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on'
  */
 const keptWhereItPays = { plan_cache_mode: 'auto', enable_seqscan: 'off' }
 
-/**
- * What is written so need not outlive a crash of the database that comes within a second: nobody waits for the disk. What
- * a later transaction of ours waits for takes it along.
- */
-const notedSoon = { synchronous_commit: 'off' }
+/** A crash of the database may lose the last second: nobody waits for the disk. */
+const mayBeLost = { synchronous_commit: 'off' }
 
 /** Without Citus it is a name that nobody reads. */
 const ofCluster = { 'citus.node_connection_timeout': String(nodeConnectMs) }
@@ -90,60 +83,58 @@ export function sessionsOf(way: {
   isPooled: boolean
 }): Sessions {
   const { statementMs } = way
-  const within = (ms: number): Record<string, string> => ({
+  const within = (ms: number): Settings => ({
     statement_timeout: String(ms),
     idle_in_transaction_session_timeout: String(2 * ms),
   })
   const short = within(statementMs)
   const long = within(longStatementMs)
   if (way.isPooled) {
+    const request = setLocal({ ...always, ...short })
     return {
-      startup: { request: {}, long: {}, once: {}, indexed: {}, transactions: {}, bare: {} },
+      startup: () => ({}),
       begin: {
-        request: setLocal({ ...always, ...short }),
+        request,
         long: setLocal({ ...always, ...long }),
-        once: setLocal({ ...always, ...short, ...alongAnIndex, ...notedSoon }),
+        once: setLocal({ ...always, ...short, ...alongAnIndex, ...mayBeLost }),
+        'each-time': request,
       },
-      change: { request: '', long: '', anew: '', apart: '' },
       script: `${setLocal({ ...always, ...long }).slice(1)}; `,
       mark: null,
       statementMs,
     }
   }
   // Another process's PGlite counts no time, and knows no settings of a connection.
-  const isTimed = way.socket === undefined
+  if (way.socket !== undefined) {
+    const begin = { request: '', long: '', once: '', 'each-time': '' }
+    return { startup: () => always, begin, script: '', mark: null, statementMs }
+  }
   const mark = randomUUID()
-  const common = isTimed ? { ...always, [markName]: mark, ...ofCluster } : always
-  const quick = isTimed ? { ...common, ...short } : common
+  const common = { ...always, [markName]: mark, ...ofCluster }
+  const quick = { ...common, ...short }
   return {
-    startup: {
-      request: quick,
-      long: isTimed ? { ...common, ...long } : common,
-      once: { ...quick, ...keptAlongAnIndex, ...notedSoon },
-      indexed: { ...quick, ...alongAnIndex, ...notedSoon },
-      transactions: { ...quick, ...keptWhereItPays },
-      bare: common,
+    startup: (profile, isDistributed) =>
+      ({
+        request: quick,
+        long: { ...common, ...long },
+        once: { ...quick, ...(isDistributed ? alongAnIndex : keptAlongAnIndex), ...mayBeLost },
+        apart: { ...quick, ...(isDistributed ? plannedEachTime : keptAlongAnIndex) },
+        transactions: { ...quick, ...keptWhereItPays },
+        bare: common,
+      })[profile],
+    begin: {
+      request: '',
+      long: setLocal({ ...long, ...plannedEachTime }),
+      once: '',
+      'each-time': setLocal({ ...plannedEachTime, ...anyScan }),
     },
-    change: {
-      request: isTimed ? set({ ...short, ...keptWhereItPays }) : '',
-      long: isTimed ? set({ ...long, ...plannedAnew }) : '',
-      anew: isTimed ? set({ ...short, ...plannedAnew }) : '',
-      apart: isTimed ? set({ ...short, ...keptAlongAnIndex }) : '',
-    },
-    begin: { request: '', long: '', once: '' },
     script: '',
     mark,
     statementMs,
   }
 }
 
-/** What a way says nothing of is as the connection was opened, whichever way it went before. */
-const set = (settings: Record<string, string>): string =>
-  Object.keys({ ...keptAlongAnIndex, ...settings })
-    .map((name) => `set ${name} = ${settings[name] === undefined ? 'default' : `'${settings[name]}'`}`)
-    .join('; ')
-
-const setLocal = (settings: Record<string, string>): string =>
+const setLocal = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `; set local ${name} = '${value}'`)
     .join('')
@@ -153,8 +144,8 @@ interface Asking {
 }
 
 /** Whether what is set for a statement holds while it runs. */
-export async function verified(pool: Asking, { mark, statementMs }: Sessions): Promise<void> {
-  const found = await asked(pool, mark)
+export async function verify(pool: Asking, { mark, statementMs }: Sessions): Promise<void> {
+  const found = await ask(pool, mark)
   const holds =
     found.jit === 'off' && found.timezone === 'UTC' && Number(found.ms) === statementMs && found.mark === mark
   if (holds) return
@@ -173,7 +164,7 @@ interface Found {
   mark: string | null
 }
 
-async function asked(pool: Asking, mark: string | null): Promise<Found> {
+async function ask(pool: Asking, mark: string | null): Promise<Found> {
   try {
     const [row] = await pool.query<Found>(
       `select current_setting('jit') as jit, current_setting('TimeZone') as timezone,
@@ -183,10 +174,10 @@ async function asked(pool: Asking, mark: string | null): Promise<Found> {
     )
     return row!
   } catch (error) {
-    const { message, code } = error as Error & { code?: unknown }
+    const { message } = error as Error
     if (/unsupported startup parameter/i.test(message)) throw new NotDirect(pooled)
-    // What it says before it hangs up is not told by the library.
-    if (mark === null && code === 'CONNECTION_CLOSED') {
+    // The library does not report what the pooler says before it hangs up.
+    if (mark === null && error instanceof ConnectionLost) {
       throw new NotDirect(
         'DATABASE_POOLER: the connection was closed at its first transaction; pool_mode must be transaction or session',
       )
@@ -200,21 +191,21 @@ const pooled =
   'with: set DATABASE_POOLER=on, or give the address of PostgreSQL itself'
 
 /**
- * Throws `NotDirect` where the next of the connections has not answered for so long. What is counted are turns of this
- * process: one that stood still itself, as a start does while it reads its modules, has not waited.
+ * Throws `NotDirect` where the next of the connections has not answered for so long. Counts ticks of this process: one
+ * that stood still itself, as a start does while it reads its modules, has not waited.
  */
 export async function allWithin(ms: number, connections: readonly Promise<unknown>[]): Promise<void> {
   let answered = 0
-  let turnsLeft = turnsOfWait
+  let ticksLeft = ticksOfWait
   const heard = (): void => {
     answered += 1
-    turnsLeft = turnsOfWait
+    ticksLeft = ticksOfWait
   }
   await new Promise<void>((resolve, reject) => {
     const timer = setInterval(() => {
-      turnsLeft -= 1
-      if (turnsLeft === 0) end(() => reject(new NotDirect(tooFew(answered, connections.length))))
-    }, ms / turnsOfWait)
+      ticksLeft -= 1
+      if (ticksLeft === 0) end(() => reject(new NotDirect(tooFew(answered, connections.length))))
+    }, ms / ticksOfWait)
     const end = (settle: () => void): void => {
       clearInterval(timer)
       settle()
@@ -226,7 +217,7 @@ export async function allWithin(ms: number, connections: readonly Promise<unknow
   })
 }
 
-const turnsOfWait = 50
+const ticksOfWait = 50
 
 const tooFew = (answered: number, wanted: number): string =>
   `DATABASE_POOLER: the pooler answered on ${answered} of ${wanted} connections; in session mode its default_pool_size ` +

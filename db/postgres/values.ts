@@ -1,68 +1,96 @@
-/** How values arrive: as PGlite's do. */
+/** How values are sent, and how they arrive: as PGlite's do. */
 
 import { parse as parseArray } from 'postgres-array'
+
+/**
+ * As text, whose type PostgreSQL infers: for postgres.js one text with values of other types is another statement to
+ * prepare. What the library cannot write it notices when the statement stands among those sent already: it then fails
+ * another one for it. So it is refused here.
+ */
+export function sendable(value: unknown): string | number | null | unknown[] {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+      return value
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    case 'object':
+      return value === null ? null : Array.isArray(value) ? sendableList(value) : objectText(value)
+    default:
+      throw new TypeError(`A parameter is ${typeof value}, which PostgreSQL has nothing for`)
+  }
+}
+
+function objectText(value: object): string {
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
+  if (!(value instanceof Date)) return String(JSON.stringify(value))
+  if (Number.isNaN(value.getTime())) throw new RangeError('A parameter is an invalid date')
+  return value.toISOString()
+}
+
+/** Its type is known once PostgreSQL has said it: an array, or JSON. */
+function sendableList(list: unknown[]): unknown[] {
+  for (const each of list) {
+    if (each instanceof Date || each instanceof Uint8Array || ['bigint', 'boolean'].includes(typeof each)) {
+      throw new TypeError('A parameter is a list of dates, bigints, booleans or bytes: give them as text')
+    }
+    sendable(each)
+  }
+  return list
+}
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const same = (value: string): string => value
 
-/** Bigint as number, date and numeric as text, JSON parsed. */
+/** Bigint as number, date and numeric as text, JSON parsed. What is sent is text already. */
 const single = {
+  boolean: { to: 16, from: [16], serialize: String, parse: (value: string) => value === 't' },
+  bytes: {
+    to: 17,
+    from: [17],
+    serialize: String,
+    parse: (value: string) => Buffer.from(value.slice(2), 'hex'),
+  },
   bigint: { to: 20, from: [20], serialize: String, parse: Number },
   date: { to: 1082, from: [1082], serialize: String, parse: same },
-  // An instant given as text is PostgreSQL's to read: postgres.js would make a Date of it and text again.
-  instant: {
-    to: 1184,
-    from: [1114, 1184],
-    serialize: (value: string | Date) => (typeof value === 'string' ? value : value.toISOString()),
-    parse: (value: string) => new Date(value),
-  },
+  instant: { to: 1184, from: [1114, 1184], serialize: String, parse: (value: string) => new Date(value) },
   json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
 }
 
-/** Elements by the type of their array: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
-const arrays: Readonly<Record<number, (element: string) => unknown>> = {
-  1000: (boolean) => boolean === 't',
-  1001: (bytes) => Buffer.from(bytes.slice(2), 'hex'),
-  1002: same, // "char"
-  1003: same, // name
-  1005: Number, // smallint
-  1007: Number, // integer
-  1009: same, // text
-  1014: same, // char
-  1015: same, // varchar
-  1016: single.bigint.parse,
-  1021: Number, // real
-  1022: Number, // double precision
-  1028: Number, // oid
-  1041: same, // inet
-  1115: single.instant.parse, // timestamp
-  1182: single.date.parse,
-  1183: same, // time
-  1185: single.instant.parse, // timestamptz
-  1187: same, // interval
-  1231: same, // numeric
-  199: single.json.parse,
-  2951: same, // uuid
-  3807: single.json.parse, // jsonb
-}
+/** Types of arrays by what their elements are: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
+const arrays: readonly [(element: string) => unknown, ...number[]][] = [
+  // "char", name, text, char, varchar, inet, time, interval, numeric, uuid
+  [same, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
+  // smallint, integer, real, double precision, oid
+  [Number, 1005, 1007, 1021, 1022, 1028],
+  [single.boolean.parse, 1000],
+  [single.bytes.parse, 1001],
+  [single.bigint.parse, 1016],
+  [single.date.parse, 1182],
+  // timestamp, timestamptz
+  [single.instant.parse, 1115, 1185],
+  // json, jsonb
+  [single.json.parse, 199, 3807],
+]
 
-/** With those of arrays, which are not asked for (`door.ts`). */
+/** Those of arrays are listed here: the library would ask for them on each new connection (`connection.ts`). */
 export const types = {
   ...single,
   ...Object.fromEntries(
-    Object.entries(arrays).map(([oid, parse]) => [
-      oid,
+    arrays.map(([element, to, ...others]) => [
+      `array${to}`,
       {
-        to: Number(oid),
-        from: [Number(oid)],
+        to: to!,
+        from: [to!, ...others],
         serialize: arrayLiteral,
-        parse: (text: string) => parseArray(text, parse),
+        parse: (text: string) => parseArray(text, element),
       },
     ]),
   ),
 }
 
-/** `{"a","b",null}`. Instants and bigints in lists never get here: they are refused before they are sent. */
+/** `{"a","b",null}`. */
 function arrayLiteral(value: unknown): string {
   if (!Array.isArray(value)) return String(value)
   return `{${value.map((each) => (Array.isArray(each) ? arrayLiteral(each) : elementLiteral(each))).join()}}`
@@ -70,11 +98,6 @@ function arrayLiteral(value: unknown): string {
 
 function elementLiteral(value: unknown): string {
   if (value === null) return 'null'
-  const text =
-    value instanceof Uint8Array
-      ? `\\x${Buffer.from(value).toString('hex')}`
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value)
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test, vi } from 'vitest'
-import { Client } from '#db/postgres/client'
+import { Connection } from '#db/postgres/connection'
 import { sqlState } from '#runtime/errors'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { newId } from '#runtime/values/ids'
@@ -57,8 +57,8 @@ async function watchedRegistry() {
 /** Every statement asked meanwhile, by its text: asked once, with the values of its first time. */
 async function askedBy(call: () => Promise<unknown>, seen: Map<string, Asked>) {
   const askers: (Asker | undefined)[] = []
-  const { run: really } = Client.prototype
-  const run = vi.spyOn(Client.prototype, 'run').mockImplementation(function (this: Client, ...given) {
+  const { run: really } = Connection.prototype
+  const run = vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, ...given) {
     askers.push(asking.getStore())
     return really.apply(this, given)
   })

@@ -1,0 +1,100 @@
+/** Connections for transactions: each is one caller's until it is given back. */
+import { DatabaseSilent } from '../deadlines.ts'
+import type { Connection, Watch } from './connection.ts'
+import type { Workload } from './sessions.ts'
+
+export interface ExclusiveParts {
+  count: number
+  open(): Connection
+  watch: Watch
+  /** In ticks. */
+  patience: Record<Workload, number>
+  /** For so many ticks after one that could not connect those that live are waited for. */
+  restTicks: number
+}
+
+interface Waiting {
+  workload: Workload
+  since: number
+  resolve(connection: Connection): void
+  reject(error: unknown): void
+}
+
+export class ExclusiveConnections {
+  readonly #parts: ExclusiveParts
+  readonly #all = new Set<Connection>()
+  readonly #idle: Connection[] = []
+  readonly #waiting: Waiting[] = []
+  #openAgainAt = 0
+
+  constructor(parts: ExclusiveParts) {
+    this.#parts = parts
+  }
+
+  take(workload: Workload = 'request'): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ workload, since: this.#parts.watch.tick, resolve, reject })
+      void this.#serve()
+    })
+  }
+
+  give(connection: Connection): void {
+    this.#idle.push(connection)
+    void this.#serve()
+  }
+
+  has(connection: Connection): boolean {
+    return this.#all.has(connection)
+  }
+
+  get load(): { busy: number; waiting: number } {
+    return { busy: this.#all.size - this.#idle.length, waiting: this.#waiting.length }
+  }
+
+  refuseLate(): void {
+    const { watch, patience } = this.#parts
+    const late = this.#waiting.filter(({ workload, since }) => watch.tick - since >= patience[workload])
+    for (const each of late) {
+      this.#waiting.splice(this.#waiting.indexOf(each), 1)
+      each.reject(new DatabaseSilent('No connection to the database became free in time'))
+    }
+  }
+
+  /** Gives who waits what is free, and opens what is wanting. */
+  async #serve(): Promise<void> {
+    const { count, open, watch, patience, restTicks } = this.#parts
+    while (this.#waiting.length > 0) {
+      const idle = this.#findIdle()
+      if (idle) {
+        const next = this.#waiting.shift()!
+        idle.patience = patience[next.workload]
+        next.resolve(idle)
+        continue
+      }
+      const { size } = this.#all
+      if (size >= count || (size > 0 && watch.tick < this.#openAgainAt)) return
+      const opened = open()
+      this.#all.add(opened)
+      try {
+        await opened.ready
+        this.#idle.push(opened)
+      } catch (error) {
+        this.#all.delete(opened)
+        this.#openAgainAt = watch.tick + restTicks
+        // Nobody is left who could serve those that wait.
+        if (this.#all.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
+        return
+      }
+    }
+  }
+
+  /** The last that was given back. */
+  #findIdle(): Connection | undefined {
+    for (;;) {
+      const found = this.#idle.pop()
+      if (!found || (found.isLive && !found.isWorn)) return found
+      this.#all.delete(found)
+      found.leave()
+    }
+  }
+}
