@@ -1,9 +1,9 @@
 /** An export as data: each column said once, its rows read by key, its job and its wiring made from it (rule 15). */
 import { type AliasableExpression, type SelectQueryBuilder, type StringReference, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { isAfter, type Order } from '#runtime/database/keyset'
 import { type Job, job } from '#runtime/job'
 import { type Cell, type ExportHandle, type ExportSource, run } from './exports.ts'
+import { isAfter, type Order } from './keyset.ts'
 
 /** Rows read by a statement. */
 const rowsAtOnce = 500
