@@ -19,7 +19,7 @@ interface SectionWords {
   alikeHere?: readonly string[]
   /**
    * Portuguese and Spanish words without accents before the English ones that they may mean: `cor color: colour`.
-   * `_` joins words that are read as one, `&` what they mean together: `tabela_de_medidas: size & guide`.
+   * `_` joins words that are read as one, `&` several English words that they mean: `tabela_de_medidas: size & guide`.
    */
   abroad?: readonly string[]
 }

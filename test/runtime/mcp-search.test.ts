@@ -59,7 +59,7 @@ describe('a merchant’s words', () => {
 
   // Written by one who had seen the list of operations alone, when all tuning was over. Tune by none of them.
   test.each([
-    ['en', 48, 43],
+    ['en', 48, 45],
     ['pt', 10, 9],
     ['es', 10, 9],
   ] as const)(
@@ -87,18 +87,18 @@ describe('a merchant’s words', () => {
     five: number,
     first: number,
   ][] = [
-    ['tuned', 'en', 20, 20],
+    ['tuned', 'en', 20, 19],
     ['tuned', 'pt', 20, 19],
-    ['tuned', 'es', 20, 19],
-    ['untouched', 'en', 19, 14],
+    ['tuned', 'es', 20, 20],
+    ['untouched', 'en', 18, 15],
     ['untouched', 'pt', 19, 16],
-    ['untouched', 'es', 18, 15],
-    ['later', 'en', 34, 28],
-    ['later', 'pt', 33, 24],
-    ['later', 'es', 33, 25],
-    ['tuning', 'en', 130, 115],
-    ['tuning', 'pt', 135, 107],
-    ['tuning', 'es', 135, 104],
+    ['untouched', 'es', 19, 16],
+    ['later', 'en', 33, 25],
+    ['later', 'pt', 33, 25],
+    ['later', 'es', 32, 26],
+    ['tuning', 'en', 132, 116],
+    ['tuning', 'pt', 133, 105],
+    ['tuning', 'es', 131, 103],
   ]
   test.each(reached)(
     '%s in %s: %i are found among the first five, %i first',

@@ -26,7 +26,6 @@ const allowed: readonly Exception[] = [
       ['runtime/documents/pattern.ts', String.raw`/^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/`, ourOwn],
       ['operations/storefront/script/modules.ts', String.raw`/\n\/\/# sourceMappingURL=.*\s*$/`, ourOwn],
       ['runtime/documents/openapi.ts', String.raw`/[\s,]+\S*$/`, ourOwn],
-      ['operations/discovery/mcp/search.ts', '/([a-z]+)[a-z-]*$/', ourOwn],
       [
         'db/confining.ts',
         String.raw`/'[^']*'|[(),]|(?:"?\w+"?\s*\.\s*)*"?[a-z_]\w*"?/gi`,

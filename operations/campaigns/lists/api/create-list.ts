@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/lists',
   description: 'Create an empty contact list.',
-  words: 'new audience, group of contacts',
+  words: 'new audience, group of contacts, make a list of contacts',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

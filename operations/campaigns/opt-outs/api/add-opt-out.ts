@@ -10,7 +10,8 @@ export default operation({
   details:
     'Automations, alerts, requests for reviews and single messages are held back too. Still let through are approved templates ' +
     'of kind utility, such as that an order is on its way, and what your team answers in its conversation.',
-  words: 'asked not to be written to any more, do not contact, block, unsubscribe somebody',
+  words:
+    'asked not to be written to any more, never message this number again, stop messages, do not contact, block, unsubscribe somebody',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',
