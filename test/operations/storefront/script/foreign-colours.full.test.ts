@@ -94,8 +94,13 @@ test.skipIf(!hasChromium)(
     await page.goto(`${site}/other`)
     await page.locator('store-messaging-button [part~=button]').waitFor()
     await page.locator('store-free-shipping-bar [part~=bar]').waitFor()
-    await page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:open-popup'))`)
-    await page.getByRole('dialog').waitFor()
+    // The popup listens once its own module has loaded.
+    await expect
+      .poll(async () => {
+        await page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:open-popup'))`)
+        return page.getByRole('dialog').isVisible()
+      })
+      .toBe(true)
     const bare = `[...document.querySelectorAll('*')].flatMap((host) =>
       [...host.shadowRoot?.querySelectorAll('button, dialog, .bar, .bubble') ?? []].filter((each) => {
         const { outlineStyle, borderTopStyle, borderTopWidth } = getComputedStyle(each)
