@@ -34,12 +34,20 @@ export function pageOf(path: string, { loader, css = '', head = '', main = '' }:
     <body><header>Header</header><main>${product}${main}</main><footer>${'<p>Foot</p>'.repeat(20)}</footer></body></html>`
 }
 
-/** In the page: all that modules come for has been near to be seen. */
+/**
+ * In the page: scrolls through it twice, so that every widget has been near the viewport. Observers run once a frame,
+ * which a busy machine may draw late.
+ */
 export const seeAll = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   while (!document.querySelector('store-messaging-button')) await new Promise((resolve) => setTimeout(resolve, 50))
-  for (let y = 0; y < document.documentElement.scrollHeight; y += 400) {
-    scrollTo(0, y)
-    await new Promise((resolve) => setTimeout(resolve, 120))
+  for (let pass = 0; pass < 2; pass += 1) {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 400) {
+      scrollTo(0, y)
+      await new Promise((resolve) => setTimeout(resolve, 120))
+      await frame()
+      await frame()
+    }
   }
   scrollTo(0, 0)
 })()`
