@@ -4,7 +4,7 @@
  * (`%2F` in front) is the folder of a unix socket, IPv6 has brackets, and names of databases are decoded.
  */
 
-/** What postgres.js is given; what is not among the options it finds in the url, in PGUSER, PGDATABASE and their like. */
+/** Options of postgres.js; it reads missing ones from the url, PGUSER, PGDATABASE and so on. */
 export interface PostgresAddress {
   url: string
   options: {
@@ -110,7 +110,7 @@ function placesOf(servers: string, host: string, port: string): Place[] {
   return places
 }
 
-/** What was never encoded is taken as it stands. */
+/** Decodes a name; a name that is not percent-encoded stays unchanged. */
 function leniently(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -56,7 +56,7 @@ export class Connection {
   /** Something behind it, such as a node of a cluster, is away: another takes its place. */
   isSuspect = false
   isGone = false
-  /** Fulfilled once it can be used; rejected with what stands in the way. */
+  /** Resolves once the connection can be used; rejects with the reason it cannot. */
   readonly ready: Promise<void>
   #wasReady = false
   #isFull = false
@@ -170,7 +170,7 @@ export class Connection {
     this.open -= 1
     this.movedAt = this.#parts.watch.tick
     const isAnswer = error instanceof postgres.PostgresError
-    // What the library itself fails with leaves it out of step with the answers that follow.
+    // After an error of its own the library assigns later answers to the wrong statements.
     if (isAnswer ? preparedAgain.test(error.routine) : this.#wasReady) {
       this.leave(new ConnectionLost('The connection was lost', { cause: error }))
     }

@@ -31,9 +31,9 @@ import { types } from './values.ts'
 export type { Workload } from './sessions.ts'
 
 /**
- * Of one statement: kept whatever its values (`once`, for reads; `noted`, so too, for a write that need not outlive a crash
- * of the database within a second, unless a later one does; `apart`, as `once`, where it may take longer than others should
- * wait), or made for its values at each call. Otherwise PostgreSQL decides.
+ * How a statement is planned. `once`: one plan is kept for all values (reads). `noted`: the same for a write that a crash of
+ * the database within a second may lose. `apart`: as `once`, for statements that may take long. `each-time`: planned for its
+ * values at each call. Without a plan PostgreSQL decides.
  */
 export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 
@@ -59,7 +59,7 @@ type Answer<Row> = Row[] & { count: number | null }
 const looksAtLeast = 5
 const lookEveryMs = 1000
 const triedAgainMs = 5_000
-/** What a backend has cached grows with each table and statement that it sees: others take over, not all at once. */
+/** A backend's cache grows with each table and statement, so connections are replaced, at random times. */
 const lifetimeMs = (): number => (30 + 30 * Math.random()) * 60_000
 
 export class PostgresPool {
@@ -299,7 +299,7 @@ export class PostgresPool {
 
   /**
    * Asks on a new connection. Long work waits as long as the database answers others: where this one hears nothing either,
-   * nobody is at the other end. Of a node of a cluster that hangs, a backend of the coordinator hears nothing for ever, and
+   * the server is gone. A coordinator's backend that waits for a node that hangs waits for ever, and
    * cannot even be cancelled; one that has no connection to it yet gives up within `nodeConnectMs`. So all other connections
    * are replaced, once for each node that hangs, and what was asked of the node's stores fails as it does where it is gone.
    */
