@@ -1,4 +1,4 @@
-/** A background job: one file below a section's `jobs/`; the file's name is the queue's. */
+/** A background job: one file below a section's `jobs/`; the file's name is the job's. */
 import type { Expression } from 'kysely'
 import type { Context, SystemContext } from './context.ts'
 import type { Handle } from './jobs/handle.ts'
@@ -12,8 +12,8 @@ export interface JobSpec<P extends z.ZodTypeAny, C> {
   timeoutSeconds: number
   /** At most one waiting and one running for each key. */
   oneAtATimePer?: (payload: z.infer<P>) => string
-  /** How many run at once in one worker. */
-  concurrency?: number
+  /** It takes long or much memory: few of these run at once, and none takes a place of what somebody waits for. */
+  isBulk?: boolean
   /** Runs by the clock. */
   everySeconds?: number
   /**

@@ -26,8 +26,7 @@ export async function commitsTogether(tx: Kysely<Tables>): Promise<void> {
   )
   const { rows } = await sql<{ table: string }>`
     select c.oid::regclass::text as table from pg_class c
-    where (c.oid = any(select to_regclass(name) from unnest(${owned}::text[]) name)
-      or c.relnamespace = to_regnamespace('pgboss') and c.relkind in ('r', 'p') and c.relname ~ '^job')
+    where c.oid = any(select to_regclass(name) from unnest(${owned}::text[]) name)
       and not exists (select 1 from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'commit_together')`.execute(
     tx,
   )
@@ -35,4 +34,9 @@ export async function commitsTogether(tx: Kysely<Tables>): Promise<void> {
     await sql`create trigger commit_together before insert or update or delete on ${sql.raw(table)}
       for each statement execute function commit_together()`.execute(tx)
   }
+}
+
+/** For what is written to tables that are not ours, within the transaction: the queue's. */
+export async function commitTogether(tx: Kysely<Tables>): Promise<void> {
+  await sql`update commits_together set id = id where id = 0`.execute(tx)
 }

@@ -49,12 +49,6 @@ export async function distribute(database: Database, told: Distributing = silent
   return missing.map(({ table }) => table)
 }
 
-/** For tables of the coordinator that came after the others: the queue's. Nothing where no rows lie elsewhere. */
-export async function joinCommits(database: Database): Promise<void> {
-  const standing = await standingOf(database)
-  if (standing?.isDistributed) await taking(database.patient.root, commitsTogether)
-}
-
 /** A commit over all nodes takes longer than the work on an empty table. */
 const emptyAtOnce = 20
 

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { CompiledQuery, type Transaction } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import { commitTogether } from './commits.ts'
 
 const announcing = 'select pg_advisory_xact_lock_shared(hashtextextended($2, 0)) from stores where id = $1'
 const looking =
@@ -16,6 +17,7 @@ const looksEveryMs = 50
 
 /** Within the transaction that writes the store's rows, of what is written beside them on the coordinator. */
 export async function announce(transaction: Transaction<Tables>, storeId: string, id: string): Promise<void> {
+  await commitTogether(transaction)
   await transaction.executeQuery(CompiledQuery.raw(announcing, [storeId, id]))
 }
 

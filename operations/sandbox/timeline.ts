@@ -30,10 +30,11 @@ export async function timelineOf(ctx: SystemContext, wanted: string): Promise<{ 
 
 /** By the instant in their ids, which the queue takes from our clock: its own columns have that of the database. */
 async function jobsOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
-  const { rows } = await sql<{ id: string; name: string; state: string }>`
-    select id::text as id, name, state::text as state from pgboss.job
-    where data ->> 'storeId' = ${storeId} order by id desc limit ${shownOfEach}`.execute(ctx.root)
-  return rows.map(({ id, name, state }) => ({ id, kind: 'job', at: instantOf(id), title: name, state }))
+  const jobs = await ctx.services.queue.jobsOf(storeId)
+  return jobs
+    .sort((a, b) => b.id.localeCompare(a.id))
+    .slice(0, shownOfEach)
+    .map(({ id, name, state }) => ({ id, kind: 'job', at: instantOf(id), title: name, state }))
 }
 
 const instantOf = (id: string): string =>

@@ -7,7 +7,7 @@ import type { SystemContext } from '#runtime/context'
 import { type Every, type Job, serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
 import { handle } from './handle.ts'
-import type { Envelope } from './queue.ts'
+import type { Envelope } from './rows.ts'
 
 /** What is held of one look at once; all of a store's rows are on one page. */
 const storesAtOnce = 500
@@ -53,7 +53,7 @@ async function queueAll(system: SystemContext, job: Job, every: Every, signal: A
         system.log.error({ err: error, storeId: row.store_id }, `${job.name} could not be queued for a store`)
       }
     }
-    await system.services.queue.sendInBackground(job.handle, envelopes)
+    await system.services.queue.sendScheduled(job.handle, envelopes)
     after = due.at(-1)?.store_id ?? null
     if (due.length < storesAtOnce || after === null) break
   }

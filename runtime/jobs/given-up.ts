@@ -4,7 +4,7 @@ import { type Job, serverJob } from '#runtime/job'
 import { z } from '#runtime/schema'
 import { failedQueue } from './boss.ts'
 import { handle } from './handle.ts'
-import type { FetchedJob } from './queue.ts'
+import type { FetchedJob } from './rows.ts'
 
 /** Stands for `failedQueue` among the jobs: the worker runs it itself. */
 export const givenUp: Job = serverJob(handle(failedQueue, z.unknown()), {
@@ -18,25 +18,16 @@ export const givenUp: Job = serverJob(handle(failedQueue, z.unknown()), {
 /** What calls the `failed` of a job that was given up, and who wants to know of it; null where there is nobody to tell. */
 export async function tellingOf(
   jobs: ReadonlyMap<string, Job>,
-  { data, sourceName, sourceId, sourceOutput }: FetchedJob,
+  { data, name, jobId, reason }: FetchedJob,
   system: SystemContext,
 ): Promise<(() => Promise<void>) | null> {
-  const job = jobs.get(sourceName ?? '')
+  const job = jobs.get(name)
   if (!job) return null // of a version that had it
   const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
   if (!ctx) return null
-  const reason = reasonOf(sourceOutput)
   return async () => {
-    await job.spec.failed?.(ctx as never, data.payload as never, reason)
+    await job.spec.failed?.(ctx as never, data.payload as never, reason!)
     if (!job.store) return
-    for (const told of system.services.wired.jobFailed) {
-      await told(ctx as never, job.name, sourceId!, reason)
-    }
+    for (const told of system.services.wired.jobFailed) await told(ctx as never, name, jobId, reason!)
   }
-}
-
-/** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
-function reasonOf(output: unknown): string {
-  const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
-  return message ?? value?.message ?? 'unknown'
 }

@@ -1,27 +1,29 @@
-/** Background jobs on pg-boss: queues made from the job files, sends inside the caller's transaction. */
-import { CompiledQuery, type Transaction } from 'kysely'
-import { PgBoss } from 'pg-boss'
-import { joinCommits } from '#db/citus/distribute'
+/** Background jobs on pg-boss: sent within the caller's transaction, claimed, and settled. */
+import type { Transaction } from 'kysely'
+import { type Db, fromKysely, type JobInsert, type JobWithMetadata, PgBoss } from 'pg-boss'
+import { commitTogether } from '#db/citus/commits'
 import { announce } from '#db/citus/settled'
 import type { Database } from '#db/database'
+import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
-import { Gathered } from '#runtime/gateway/gathered'
 import type { z } from '#runtime/schema'
-import { currentTrace, type Trace } from '#runtime/trace'
+import { currentTrace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
-import { bossDatabase, indexKeys, makeQueues } from './boss.ts'
-import type { Handle, QueuedJob } from './handle.ts'
-import { asking, hasten, insert, insertOrJoin, type Row } from './queueing.ts'
 import {
-  behindOthers,
-  claim,
-  completeRuns,
-  dueQueues,
-  putBackRun,
-  touchRun,
-  unfinishedJobs,
-} from './statements.ts'
+  bossDatabase,
+  createQueues,
+  failedQueue,
+  type QueueClass,
+  type QueueName,
+  queueClasses,
+  queueNames,
+  quickDatabase,
+} from './boss.ts'
+import type { Handle, QueuedJob } from './handle.ts'
+import { moveOldJobs } from './old-queues.ts'
+import { type Data, type Envelope, type FetchedJob, fetchedJob } from './rows.ts'
+import { backlogs, runningJobs, waitingOfKeys } from './statements.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -32,56 +34,25 @@ export interface QueueOptions {
   transaction?: Transaction<Tables> | null
 }
 
-export interface Envelope<Payload = unknown> {
-  storeId: string | null
-  userId: string | null
-  requestId: string
-  payload: Payload
-  /** Of the request that it comes from. */
-  trace?: Trace
+interface Backlog {
+  queue: QueueName
+  waiting: number
+  due: number
+  /** Put back, and due in a moment. */
+  putBack: number
+  running: number
+  lagSeconds: number | null
 }
 
-export interface FetchedJob {
-  /** Of its queue. */
-  name: string
+interface JobState {
   id: string
-  data: Envelope
-  retryCount: number
-  /** Of this claim alone: a job that was put back keeps its tries. */
-  begunAt: string
-  retryLimit: number
-  /** Below 0 in the background. */
-  priority: number
-  /** Of a job that runs one at a time. */
-  singletonKey: string | null
-  /** Another of this key waits or runs, or may: whoever has it asks `behindAnother`. */
-  mayBeBehind: boolean
-  /** Of what lies in `failedQueue`: the job that was given up. */
-  sourceName: string | null
-  sourceId: string | null
-  sourceOutput: unknown
-}
-
-/** Of one run: the same job tried again, or put back and claimed again, is another. */
-type Run = Pick<FetchedJob, 'id' | 'retryCount' | 'begunAt'>
-
-export interface DueQueue {
   name: string
-  /** One of its due jobs is somebody's. */
-  isAwaited: boolean
-  /** One of them is of the background. */
-  isInBackground: boolean
-}
-
-/** Of a queue at most so many. */
-interface Wanted {
-  name: string
-  atMost: number
+  state: JobWithMetadata['state']
 }
 
 export interface Queue {
   readonly boss: PgBoss
-  /** To the job that takes the handle: one of those that the queue was opened with. */
+  /** To the job that takes the handle: one of those that the queue was opened with. Answers its id, or of one that waits. */
   send<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     envelope: Envelope<z.input<P>>,
@@ -89,65 +60,51 @@ export interface Queue {
   ): Promise<string>
   /** What the server's own clock has due, of many jobs in one statement. */
   sendClocked(handles: readonly Handle[], transaction: Transaction<Tables>): Promise<void>
-  /**
-   * Many at once, as the clock queues them: behind whatever somebody waits for, and gone soon after they are done. Of a
-   * key one waits, as with `send`.
-   */
-  sendInBackground<P extends z.ZodTypeAny>(
+  /** Many at once, as the clock queues them for stores. Of a key one waits. */
+  sendScheduled<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     envelopes: readonly Envelope<z.input<P>>[],
   ): Promise<void>
-  /** The queues with a job that is due; all with one that is unfinished, where that is asked. */
-  due(names: readonly string[], orUnfinished?: boolean): Promise<DueQueue[]>
-  /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
-  unfinished(names: readonly string[]): Promise<number>
-  /** In the order of the queues until there are enough (`inAll`). `awaited`: none of the background. */
-  fetch(wanted: readonly Wanted[], inAll: number, which: 'awaited' | 'any'): Promise<FetchedJob[]>
-  /** Those that end together are written together, of whichever queues. */
-  complete(name: string, run: Run): Promise<void>
-  /** As all that is said of a run: nothing where the job is this run's no longer. Said twice, it counts once. */
-  fail(name: string, run: Run, reason: string): Promise<void>
-  /** Says that a running job is alive; false where it is this run's no longer. */
-  touch(name: string, run: Run): Promise<boolean>
-  /** Puts a running job back as it was, its tries uncounted. */
-  handBack(name: string, run: Run): Promise<void>
-  /** The ids of those of these running jobs before which another of their key began to run. */
-  behindAnother(runs: readonly Pick<FetchedJob, 'name' | 'id'>[]): Promise<string[]>
-  /** Puts a running job back to wait a while, its tries uncounted. */
-  postpone(name: string, run: Run, seconds: number): Promise<void>
-  /** Jobs of a store, or of all, that wait for a provider (`waitForProvider`) are due. */
+  /** Claims what is due, at most so many, and of one store so many at once over all workers. */
+  fetch(queue: QueueName, atMost: number, perStore?: number): Promise<FetchedJob[]>
+  /** The ids of those before which another of their key began to run. */
+  behindAnother(jobs: readonly FetchedJob[]): Promise<Set<string>>
+  /** What is said of an attempt that is this worker's no longer changes nothing. */
+  complete(job: FetchedJob): Promise<void>
+  fail(job: FetchedJob, reason: string): Promise<void>
+  /** Says that running jobs are alive; answers the ids of those that are this worker's no longer. */
+  touch(jobs: readonly FetchedJob[]): Promise<string[]>
+  /** Puts a running job back for so long, its tries uncounted. `provider`: `bringForward` ends that. */
+  putBack(job: FetchedJob, seconds: number, waits?: 'provider'): Promise<void>
+  /** Puts back whatever runs: for the only process of a database, before it runs anything. */
+  putBackAll(): Promise<void>
+  /** Jobs of a store, or of all, that wait for a provider are due. */
   bringForward(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
-  /**
-   * Puts a running job back until its provider may answer again, its tries uncounted. Of a job that runs one at a time,
-   * one that waits already stands for it.
-   */
-  waitForProvider(name: string, job: FetchedJob, seconds: number): Promise<void>
   /** Brings waiting jobs forward, as if that time had passed; a negative time puts them off, but for those due now (`keepDue`). */
   advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
+  backlog(queues?: readonly QueueName[]): Promise<Backlog[]>
+  /** Whether the job waits or runs. */
+  isUnfinished(handle: Handle, jobId: string): Promise<boolean>
+  /** All that is kept of a store. */
+  jobsOf(storeId: string): Promise<JobState[]>
+  /** Takes over what waits in the queues of releases that had one for each job. `unseen`: also where counts tell of none. */
+  moveOldJobs(unseen?: boolean): Promise<void>
   /** Tells what listens in this process that something was queued. */
-  onSent(listener: () => void): void
-  /** Jobs by queue and state, for the metrics, and since when the longest of those that are due is. */
-  counts(): Promise<{ name: string; state: string; jobs: number; lagSeconds: number | null }[]>
+  onSent(listener: (queue: QueueName) => void): void
   stop(): Promise<void>
 }
 
-/** Who is behind another of its key waits no longer than this before it looks again. */
+/** How soon after it was put back a job counts as unfinished. */
 const putBackAtMostSeconds = 5
+const keepSeconds = 3 * 24 * 3600
 /** What the clock queued for thousands of stores, many times an hour: nobody asks for it once it is done. */
-const keepBackgroundSeconds = 600
+const keepScheduledSeconds = 600
 /** How often those that were kept long enough are deleted: once a day, as pg-boss would, there are millions of them. */
 const deletesEverySeconds = 300
-const backgroundPriority = -1
-/**
- * PostgreSQL learns of a table by itself within minutes. Until then it takes thousands of jobs that were queued at once
- * for a few, and sorts all of them at each claim.
- */
-const learnsOfEach = 2000
-const lowestPriority = -(2 ** 31)
+/** So long after its time a job is taken from a worker that has not ended it. */
+const lateSeconds = (2 * jobGraceMs) / 1000
 
-type Ended = Run & { name: string }
-
-/** Connects, creating the schema of the queue where it is missing (`migrate`), and the queues of these jobs. */
+/** Connects, creating the schema of pg-boss and the queues where they are missing. */
 export async function openQueue(
   database: Database,
   jobs: readonly QueuedJob[],
@@ -166,176 +123,252 @@ export async function openQueue(
   })
   boss.on('error', options.onError)
   await boss.start()
-  await makeQueues(boss, database, jobs)
-  await indexKeys(database)
-  await joinCommits(database)
+  await createQueues(boss)
   // Here, where nobody holds a connection: a send within a transaction must not ask for another.
   const isDistributed = await database.isDistributed()
 
-  const listeners: (() => void)[] = []
+  const quick = quickDatabase(database)
+  const within = (transaction: Transaction<Tables> | null): Db =>
+    transaction ? fromKysely(transaction) : quick
+  const ask = async <Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> =>
+    (await db.executeSql(text, values)).rows
   const byName = new Map(jobs.map((job) => [job.name, job]))
-  const completed = new Gathered<Ended, void>(
-    async (runs) => {
-      // Two workers whose runs are another's by now meet in one order.
-      const inOrder = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      await database.query(completeRuns, [
-        inOrder.map(({ name }) => name),
-        inOrder.map(({ id }) => id),
-        inOrder.map(({ retryCount }) => retryCount),
-        inOrder.map(({ begunAt }) => begunAt),
-      ])
-      return runs.map(() => undefined)
-    },
-    ({ id, retryCount, begunAt }) => `${id}:${retryCount}:${begunAt}`,
-  )
-
-  const alone = asking(database, null)
-  /** Queued in the background since PostgreSQL was told. */
-  let unlearned = 0
   const jobOf = (name: string): QueuedJob => {
     const job = byName.get(name)
     if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
     return job
   }
-  const rowOf = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}): Row => {
+  const listeners: ((queue: QueueName) => void)[] = []
+  const sent = (queue: QueueName): void => {
+    for (const listener of listeners) listener(queue)
+  }
+
+  /** As it is queued; of a key one waits, and what has none is its own. */
+  const jobFor = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}) => {
     const { handle, spec } = jobOf(name)
     const payload = handle.payload.parse(envelope.payload)
     const key = spec.oneAtATimePer?.(payload as never)
+    // As the database writes it, whose answer tells which are queued.
+    const jobId = (id ?? newId(clock.ms())).toLowerCase()
+    const seconds = at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds
     return {
-      // As the database writes it, whose answer tells which are queued.
-      id: (id ?? newId(clock.ms())).toLowerCase(),
-      name,
-      data: { ...envelope, payload },
-      delaySeconds: at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds,
-      key: key === undefined ? null : `${envelope.storeId ?? ''}:${key}`,
-      priority: 0,
-      deletionSeconds: null,
+      id: jobId,
+      data: { ...envelope, payload, job: name } satisfies Data,
+      singletonKey: key === undefined ? jobId : `${name}:${envelope.storeId ?? ''}:${key}`,
+      group: { id: envelope.storeId ?? 'server' },
+      startAfter: toMilliseconds(seconds),
+      retryLimit: spec.retry.limit,
+      retryDelay: spec.retry.backoffSeconds,
+      retryBackoff: true,
+      // The worker ends it by itself, a little before: this is for one that cannot.
+      expireInSeconds: spec.timeoutSeconds + lateSeconds,
+      deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
+    } satisfies JobInsert<Data>
+  }
+
+  const insert = async (db: Db, queue: QueueName, rows: JobInsert[]): Promise<Set<string>> =>
+    new Set(await boss.insert(queue, rows, { db, returnId: true }))
+
+  /** The job's id, or of the one of its key that waits: no longer than this one would. */
+  async function insertOrJoin(db: Db, queue: QueueName, row: JobInsert): Promise<string> {
+    // What waits may be taken up by a worker between the two looks: then there is room for another.
+    for (let looks = 0; looks < 3; looks += 1) {
+      if ((await insert(db, queue, [row])).size > 0) return row.id!
+      const seconds = typeof row.startAfter === 'number' ? row.startAfter : 0
+      const waiting = await hasten(db, queue, [row.singletonKey!], seconds)
+      if (waiting.length > 0) return waiting[0]!
+    }
+    throw new Error(`A job was not queued: ${queue} refused it`)
+  }
+
+  /** Those of these keys that wait, none of them for longer than so many seconds; answers their ids. */
+  async function hasten(db: Db, queue: QueueName, keys: string[], seconds: number): Promise<string[]> {
+    const waiting = await ask<{ id: string; jobId: string; isLater: boolean }>(db, waitingOfKeys, [
+      queue,
+      keys,
+      seconds,
+    ])
+    for (const { id, isLater } of waiting) {
+      if (isLater) await boss.update(queue, undefined, { id, startAfter: seconds, db })
+    }
+    return waiting.map(({ jobId }) => jobId)
+  }
+
+  /** Each that waits in these queues, where it is what is asked for. */
+  async function* waitingJobs(
+    db: Db,
+    data: Partial<Data> = {},
+  ): AsyncGenerator<[QueueName, JobWithMetadata]> {
+    for (const queue of queueNames) {
+      for (const job of await boss.findJobs<object>(queue, { queued: true, data, db })) yield [queue, job]
     }
   }
 
-  return {
+  const queue: Queue = {
     boss,
     async send({ name }, envelope, { transaction = null, ...given } = {}) {
       const trace = currentTrace()
-      const one = rowOf(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
-      const [jobId] = await insertOrJoin(asking(database, transaction), [one])
+      const row = jobFor(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
+      const of = classOf(jobOf(name))
+      const jobId = await insertOrJoin(within(transaction), of, row)
       if (transaction && envelope.storeId !== null && isDistributed) {
-        await announce(transaction, envelope.storeId, jobId!)
+        await announce(transaction, envelope.storeId, jobId)
       }
-      for (const listener of listeners) listener()
-      return jobId!
+      sent(of)
+      return jobId
     },
     async sendClocked(handles, transaction) {
       const rows = handles.map(({ name }) =>
-        rowOf(name, { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }),
+        jobFor(name, { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }),
       )
-      await insertOrJoin(asking(database, transaction), rows)
-      for (const listener of listeners) listener()
+      const db = within(transaction)
+      const queued = await insert(db, 'maintenance', rows)
+      for (const row of rows) if (!queued.has(row.id)) await insertOrJoin(db, 'maintenance', row)
+      sent('maintenance')
     },
-    async sendInBackground({ name }, envelopes) {
+    async sendScheduled({ name }, envelopes) {
       if (envelopes.length === 0) return
       const rows = envelopes.map((envelope) => ({
-        ...rowOf(name, envelope),
-        priority: backgroundPriority,
-        deletionSeconds: keepBackgroundSeconds,
+        ...jobFor(name, envelope),
+        deleteAfterSeconds: keepScheduledSeconds,
       }))
-      const queued = await insert(alone, rows)
-      const keys = rows.flatMap(({ key }) => key ?? [])
-      const isRefused = rows.some(({ id, key }) => key === null && !queued.has(id))
-      if (isRefused) throw new Error(`${name} was not queued: the queue refused it`)
-      if (queued.size < rows.length) await hasten(alone, name, keys)
-      unlearned += queued.size
-      if (unlearned >= learnsOfEach) {
-        unlearned = 0
-        await database.patient.query('analyze pgboss.job_common', [])
-      }
-      for (const listener of listeners) listener()
+      const queued = await insert(quick, 'scheduled', rows)
+      const refused = rows.filter(({ id }) => !queued.has(id)).map(({ singletonKey }) => singletonKey)
+      if (refused.length > 0) await hasten(quick, 'scheduled', refused, 0)
+      sent('scheduled')
     },
-    due: (names, orUnfinished = false) =>
-      database.query<DueQueue>(dueQueues, [names, orUnfinished, putBackAtMostSeconds], 'once'),
-    async unfinished(names) {
-      const [row] = await database.query<{ jobs: number }>(unfinishedJobs, [names, putBackAtMostSeconds])
-      return row!.jobs
+    async fetch(of, atMost, perStore) {
+      const fetched = await boss.fetch<Data>(of, {
+        batchSize: atMost,
+        includeMetadata: true,
+        ...(perStore === undefined ? {} : { groupConcurrency: perStore }),
+        db: quick,
+      })
+      return fetched.map((job) => fetchedJob(of, job))
     },
-    async fetch(wanted, inAll, which) {
-      const lowest = which === 'awaited' ? 0 : lowestPriority
-      // Not among the statements of jobs, which may take long.
-      const jobs = await database.query<FetchedJob>(claim, [
-        wanted.map(({ name }) => name),
-        wanted.map(({ atMost }) => atMost),
-        inAll,
-        lowest,
-      ])
+    async behindAnother(of) {
+      const keyed = of.filter(({ key }) => key !== null)
+      if (keyed.length === 0) return new Set()
       // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
-      return database.pglite ? jobs : jobs.map((job) => ({ ...job, mayBeBehind: job.singletonKey !== null }))
+      const running = await ask<{ id: string; key: string }>(quick, runningJobs, [queueClasses])
+      const first = new Map<string, string>()
+      for (const { id, key } of running) if (!first.has(key)) first.set(key, id)
+      return new Set(keyed.filter(({ id, key }) => (first.get(key!) ?? id) !== id).map(({ id }) => id))
     },
-    complete: (name, { id, retryCount, begunAt }) => completed.ask({ name, id, retryCount, begunAt }),
-    async fail(name, run, reason) {
-      // pg-boss goes by the tries alone. Touched just now, it is nobody else's before that is done.
-      if (!(await touch(name, run))) return
-      const { id, retryCount } = run
-      // Its column takes no zero and no half of a character.
-      await boss.fail(name, { id, retryCount }, { message: reason.toWellFormed().replaceAll('\0', '') })
+    async complete(job) {
+      await boss.complete(job.queue, job, null, { db: quick })
     },
-    touch,
-    handBack: (name, run) => postpone(name, run, 0),
-    postpone,
-    async behindAnother(runs) {
-      if (runs.length === 0) return []
-      const rows = await database.query<{ id: string }>(behindOthers, [
-        runs.map(({ name }) => name),
-        runs.map(({ id }) => id),
-      ])
-      return rows.map(({ id }) => id)
+    async fail(job, reason) {
+      // A column of text takes no zero and no half of a character.
+      const message = reason.toWellFormed().replaceAll('\0', '')
+      await boss.fail(job.queue, job, { message }, { db: quick })
     },
-    async bringForward(storeId, transaction = null) {
-      const query = `update pgboss.job set start_after = now()
-         where state = 'retry' and started_on is null and start_after > now()
-           and ($1::text is null or data ->> 'storeId' = $1)`
-      if (transaction) await transaction.executeQuery(CompiledQuery.raw(query, [storeId]))
-      else await database.query(query, [storeId])
-      for (const listener of listeners) listener()
-    },
-    async waitForProvider(name, run, seconds) {
-      const { id, retryCount, begunAt, singletonKey } = run
-      if (singletonKey) {
-        const others = await database.query(
-          `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state < 'active' and id <> $3 limit 1`,
-          [name, singletonKey, id],
-        )
-        if (others.length > 0) {
-          await completed.ask({ name, id, retryCount, begunAt })
-          return
+    async touch(of) {
+      const lost: string[] = []
+      for (const name of queueNames) {
+        const mine = of.filter((job) => job.queue === name)
+        if (mine.length === 0) continue
+        if (affected(await boss.touch(name, mine, { db: quick })) === mine.length) continue
+        for (const job of mine) {
+          if (affected(await boss.touch(name, job, { db: quick })) === 0) lost.push(job.id)
         }
       }
-      await postpone(name, run, seconds)
+      return lost
+    },
+    async putBack(job, seconds, waits) {
+      await database.root.transaction().execute(async (transaction) => {
+        const db = fromKysely(transaction)
+        const { waits: _before, ...data } = job.data as Data
+        const [left] = await boss.findJobs<Data>(job.queue, { id: job.id, db })
+        if (!left || affected(await boss.deleteJob(job.queue, job, { db })) === 0) return
+        const id = newId(clock.ms())
+        await insertOrJoin(db, job.queue, {
+          id,
+          data: {
+            ...data,
+            jobId: job.jobId,
+            ...(waits && { waits }),
+            ...(job.reason && { reason: job.reason }),
+          },
+          singletonKey: job.key ?? id,
+          group: { id: data.storeId ?? 'server' },
+          startAfter: toMilliseconds(seconds),
+          retryLimit: Math.max(0, job.retryLimit - job.retryCount),
+          retryDelay: left.retryDelay,
+          retryBackoff: left.retryBackoff,
+          expireInSeconds: left.expireInSeconds,
+          deleteAfterSeconds: left.deleteAfterSeconds,
+        })
+      })
+    },
+    async putBackAll() {
+      const running = await ask<{ queue: QueueName; id: string }>(quick, runningJobs, [queueNames])
+      for (const { queue: of, id } of running) {
+        const [job] = await boss.findJobs<Data>(of, { id, db: quick })
+        if (job) await queue.putBack(fetchedJob(of, job), 0)
+      }
+    },
+    async bringForward(storeId, transaction = null) {
+      const db = within(transaction)
+      if (transaction && isDistributed) await commitTogether(transaction)
+      const which: Partial<Data> = { waits: 'provider', ...(storeId === null ? {} : { storeId }) }
+      for await (const [of, { id }] of waitingJobs(db, which)) {
+        await boss.update(of, undefined, { id, startAfter: 0, db })
+        sent(of)
+      }
     },
     async advance(milliseconds, { keepDue = false } = {}) {
-      await database.query(
-        `update pgboss.job set start_after = start_after - $1::float8 * interval '1 millisecond'
-         where state < 'active' and (not $2::boolean or start_after > now())`,
-        [milliseconds, keepDue],
-      )
+      for await (const [of, { id, startAfter }] of waitingJobs(quick)) {
+        if (keepDue && startAfter.getTime() <= Date.now()) continue
+        const at = new Date(startAfter.getTime() - milliseconds)
+        await boss.update(of, undefined, { id, startAfter: at, db: quick })
+      }
     },
+    backlog: (of = queueNames) => ask(quick, backlogs, [of, putBackAtMostSeconds]),
+    async isUnfinished({ name }, jobId) {
+      const of = classOf(jobOf(name))
+      const [job] = await boss.findJobs(of, { id: jobId, db: quick })
+      // It was put back, or is gone.
+      const found = job ? [job] : await boss.findJobs(of, { data: { jobId }, db: quick })
+      return found.some(({ state }) => ['created', 'retry', 'active'].includes(state))
+    },
+    async jobsOf(storeId) {
+      const found: JobState[] = []
+      for (const name of queueNames) {
+        for (const job of await boss.findJobs<Data>(name, { data: { storeId }, db: quick })) {
+          const { jobId, name: of } = fetchedJob(name, job)
+          found.push({ id: jobId, name: name === failedQueue ? name : of, state: job.state })
+        }
+      }
+      return found
+    },
+    moveOldJobs: (unseen = false) =>
+      moveOldJobs(
+        boss,
+        database.root,
+        unseen,
+        (name) => byName.has(name),
+        async (db, old) => {
+          const of = old.priority < 0 ? 'scheduled' : classOf(jobOf(old.name))
+          const row = jobFor(old.name, old.data as Envelope, { id: old.id })
+          const retryLimit = Math.max(0, old.retryLimit - old.retryCount)
+          await insertOrJoin(db, of, { ...row, startAfter: old.startAfter, retryLimit })
+          sent(of)
+        },
+      ),
     onSent(listener) {
       listeners.push(listener)
     },
-    counts: () =>
-      database.query(
-        `select name, state::text as state, count(*)::int as jobs,
-           extract(epoch from now() - min(start_after)
-             filter (where state in ('created', 'retry') and start_after <= now()))::float8 as "lagSeconds"
-         from pgboss.job group by name, state`,
-        [],
-      ),
     stop: () => boss.stop({ graceful: false, close: false }),
   }
-
-  async function touch(name: string, { id, retryCount, begunAt }: Run): Promise<boolean> {
-    return (await database.query(touchRun, [name, id, retryCount, begunAt])).length > 0
-  }
-
-  async function postpone(name: string, { id, retryCount, begunAt }: Run, seconds: number): Promise<void> {
-    await database.query(putBackRun, [name, id, retryCount, begunAt, seconds])
-  }
+  return queue
 }
+
+const classOf = ({ spec }: QueuedJob): QueueClass =>
+  spec.everySeconds ? 'maintenance' : spec.isBulk ? 'bulk' : 'interactive'
+
+/** As an interval of PostgreSQL is written. */
+const toMilliseconds = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000)
+
+/** Of how many jobs it was so. pg-boss answers it, and leaves it out of its types. */
+const affected = (response: object): number => (response as { affected: number }).affected

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino'
 import { sqlState } from '#runtime/errors'
 import { pause } from '#runtime/pause'
-import type { FetchedJob, Queue } from './queue.ts'
+import type { Queue } from './queue.ts'
+import type { FetchedJob } from './rows.ts'
 
 export type Outcome =
   | { is: 'completed' }
@@ -22,13 +23,12 @@ export const isLasting = (error: unknown): boolean =>
 /** Ends once it is recorded, or the job turned out to be another's, or nobody waits for it any longer (`over`). */
 export async function settle(
   { queue, log, over, againMs }: { queue: Queue; log: Logger; over: AbortSignal; againMs: number },
-  name: string,
-  run: FetchedJob,
+  job: FetchedJob,
   outcome: Outcome,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await record(queue, name, run, outcome)
+      return await record(queue, job, outcome)
     } catch (error) {
       const what = { err: error, outcome: outcome.is }
       if (tries === 1) log.error(what, 'what became of a job could not be recorded: it is tried again')
@@ -39,17 +39,17 @@ export async function settle(
   }
 }
 
-/** Of what is another's by now, nothing: each of them is a run's. */
-async function record(queue: Queue, name: string, run: FetchedJob, outcome: Outcome): Promise<void> {
+/** Of what is another's by now, nothing. */
+async function record(queue: Queue, job: FetchedJob, outcome: Outcome): Promise<void> {
   switch (outcome.is) {
     case 'completed':
-      return queue.complete(name, run)
+      return queue.complete(job)
     case 'failed':
-      return queue.fail(name, run, outcome.reason)
+      return queue.fail(job, outcome.reason)
     case 'waiting':
-      return queue.waitForProvider(name, run, outcome.ms / 1000)
+      return queue.putBack(job, outcome.ms / 1000, 'provider')
     case 'putBack':
-      return queue.postpone(name, run, outcome.ms / 1000)
+      return queue.putBack(job, outcome.ms / 1000)
     case 'lost':
       return undefined
   }

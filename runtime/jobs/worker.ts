@@ -1,9 +1,8 @@
 /**
- * Runs jobs: asks which queues have one that is due, claims it through pg-boss, runs it, settles it. A worker that
- * dies leaves its jobs without a heartbeat; pg-boss gives them to another.
+ * Runs jobs: claims what is due through pg-boss, runs it, settles it. A worker that dies leaves its jobs without a
+ * heartbeat; pg-boss gives them to another.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import { settled } from '#db/citus/settled'
 import { finishMs, jobGraceMs } from '#db/deadlines'
@@ -12,20 +11,21 @@ import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job
 import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
 import { within } from '#runtime/trace'
-import { heartbeatSeconds } from './boss.ts'
+import { failedQueue, heartbeatSeconds, type QueueName, queueNames } from './boss.ts'
 import { runEverywhere } from './everywhere.ts'
 import { givenUp, tellingOf } from './given-up.ts'
 import { inTime, whileHeld } from './held.ts'
-import type { DueQueue, FetchedJob } from './queue.ts'
+import type { FetchedJob } from './rows.ts'
 import { isLasting, type Outcome, settle } from './settling.ts'
 
 const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
 const patienceMs = 250
-const defaultConcurrency = 4
 const drainLooksEveryMs = 20
 const postponedMs = 1000
-const none: Promise<string[]> = Promise.resolve([])
+const unknownSeconds = 60
+/** How often it looks for jobs of releases that had other queues. */
+const movesOldEveryMs = 60_000
 /** While a drain looks on: it waits for them. */
 const postponedInDrainMs = 50
 
@@ -47,17 +47,9 @@ const usualTimes: WorkerTimes = {
   againMs: 1000,
 }
 
-interface Claim {
-  started: number
-  /** Nothing was due, claimed by whichever process, or put back for a moment. */
-  isIdle: boolean
-}
-const notLooked: Claim = { started: 0, isIdle: false }
-
 interface Running {
   job: Job
   fetched: FetchedJob
-  isAwaited: boolean
   /** It is to end. */
   abort: AbortController
   /** It is this worker's no longer: whatever its handler still does is refused. */
@@ -67,13 +59,17 @@ interface Running {
 
 export class Worker {
   readonly #services: Services
-  /** Whose turn was longest ago comes first. */
   readonly #jobs: Map<string, Job>
   readonly #metrics: Metrics
   readonly #times: WorkerTimes
   readonly #atOnce: number
-  /** What the clock queued for all stores may have so many of them: somebody waits for the others. */
-  readonly #inBackground: number
+  /**
+   * In which order places are given, and how many a queue may have. Those that nobody waits for come first and have a
+   * quarter each, so that none of them waits for ever and a quarter is left; what is free then is for them too.
+   */
+  readonly #places: readonly (readonly [queue: QueueName, atMost: number])[]
+  /** Where something may be due. */
+  #mayBeDue = new Set<QueueName>(queueNames)
   readonly #running = new Set<Running>()
   #loop: Promise<void> | null = null
   #beat: NodeJS.Timeout | null = null
@@ -88,24 +84,28 @@ export class Worker {
     this.#services = services
     this.#times = { ...usualTimes, ...times }
     this.#jobs = new Map(
-      [...jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly), givenUp].map((job) => [
-        job.name,
-        job,
-      ]),
+      jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly).map((job) => [job.name, job]),
     )
     this.#metrics = metrics
     this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
-    this.#inBackground = this.#atOnce / 2
-    services.queue.onSent(() => this.#wake?.())
+    const quarter = this.#atOnce / 4
+    this.#places = [
+      [failedQueue, quarter],
+      ['maintenance', quarter],
+      ['bulk', quarter],
+      ['scheduled', quarter],
+      ['interactive', this.#atOnce],
+      ['scheduled', 2 * quarter],
+    ]
+    services.queue.onSent((queue) => {
+      this.#mayBeDue.add(queue)
+      this.#wake?.()
+    })
   }
 
   /** Begins to look for work. Who has the embedded database open was the last to run jobs: those left active are freed. */
   async start(): Promise<void> {
-    if (this.#services.database.pglite) {
-      await sql`update pgboss.job set state = 'retry', start_after = now() where state = 'active'`.execute(
-        this.#services.database.root,
-      )
-    }
+    if (this.#services.database.pglite) await this.#services.queue.putBackAll()
     this.#beat = setInterval(() => void this.#heartbeat(), this.#times.beatMs)
     this.#loop = this.#run()
   }
@@ -113,8 +113,9 @@ export class Worker {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       try {
+        await this.#moveOldJobs()
         await this.schedule()
-        if ((await this.#claim()).started > 0) continue
+        if ((await this.#claim()) > 0) continue
       } catch (error) {
         this.#services.log.error({ err: error }, 'the worker could not look for jobs')
       }
@@ -122,12 +123,22 @@ export class Worker {
     }
   }
 
+  async #moveOldJobs(): Promise<void> {
+    const now = performance.now()
+    if (now < this.#movesOldAt) return
+    const isFirst = this.#movesOldAt === 0
+    this.#movesOldAt = now + movesOldEveryMs
+    await this.#services.queue.moveOldJobs(isFirst)
+  }
+  #movesOldAt = 0
+
   async #rest(): Promise<void> {
     if (this.#stopping) return
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
-    await Promise.race([woken, wait(pollMs)])
+    const isWoken = await Promise.race([woken.then(() => true), wait(pollMs, false)])
+    if (!isWoken) this.#mayBeDue = new Set(queueNames)
     this.#wake = null
   }
 
@@ -177,71 +188,57 @@ export class Worker {
     this.#wake?.()
   }
 
-  /** One at a time, or two that drain together would fill the same room. */
-  #claim(wholly = false): Promise<Claim> {
-    const claim = this.#claimed.then(() => this.#claimNow(wholly))
+  /** One at a time, or two that drain together would fill the same room. Answers how many it began. */
+  #claim(): Promise<number> {
+    const claim = this.#claimed.then(() => this.#claimNow())
     this.#claimed = claim.catch(() => undefined) // its own caller hears of it
     return claim
   }
   #claimed: Promise<unknown> = Promise.resolve()
 
-  /** `wholly`: looks whether anything is unfinished anywhere, too. */
-  async #claimNow(wholly: boolean): Promise<Claim> {
-    if (this.#running.size >= this.#atOnce) return notLooked
-    const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
-    const isWhole = wholly && names.length === this.#jobs.size
-    const due = await this.#services.queue.due(names, isWhole)
-    // Whoever waits comes first, but for one place.
-    const kept = due.some(({ isInBackground }) => isInBackground) && this.#runningInBackground() === 0 ? 1 : 0
-    const awaited = due.filter(({ isAwaited }) => isAwaited)
-    let started = await this.#take(awaited, 'awaited', this.#atOnce - this.#running.size - kept)
-    const inBackground = due.filter(({ isInBackground }) => isInBackground)
-    const room = Math.min(this.#atOnce - this.#running.size, this.#inBackground - this.#runningInBackground())
-    started += await this.#take(inBackground, 'any', room)
-    return { started, isIdle: isWhole && due.length === 0 }
+  async #claimNow(): Promise<number> {
+    let begun = 0
+    for (const [queue, atMost] of this.#places) {
+      if (!this.#mayBeDue.has(queue)) continue
+      const has = [...this.#running].filter(({ fetched }) => fetched.queue === queue).length
+      const room = Math.min(this.#atOnce - this.#running.size, atMost - has)
+      if (room > 0 && !this.#stopping) begun += await this.#take(queue, room)
+    }
+    return begun
   }
 
-  #runningInBackground(): number {
-    let running = 0
-    for (const { isAwaited } of this.#running) if (!isAwaited) running += 1
-    return running
-  }
-
-  /** As many of these queues as there is room for. */
-  async #take(of: readonly DueQueue[], which: 'awaited' | 'any', inAll: number): Promise<number> {
-    const wanted = of
-      .map(({ name }) => ({ name, atMost: Math.min(inAll, this.#room(name)) }))
-      .filter(({ atMost }) => atMost > 0)
-    if (wanted.length === 0 || this.#stopping) return 0
+  async #take(from: QueueName, room: number): Promise<number> {
     const { queue } = this.#services
-    const fetched = await queue.fetch(wanted, inAll, which)
+    this.#mayBeDue.delete(from)
+    const perStore = from === 'interactive' || from === 'scheduled' ? this.#atOnce / 2 : undefined
+    const fetched = await queue.fetch(from, room, perStore)
+    if (fetched.length > 0) this.#mayBeDue.add(from)
     if (this.#stopping) {
       // It may have hung for longer than anybody waits for what would begin now.
-      await Promise.all(fetched.map((run) => queue.handBack(run.name, run)))
+      await Promise.all(fetched.map((job) => queue.putBack(job, 0)))
       return 0
     }
-    const behind = queue.behindAnother(fetched.filter(({ mayBeBehind }) => mayBeBehind))
+    const behind = queue.behindAnother(fetched)
     behind.catch(() => undefined) // each of them hears of it
+    let begun = 0
     for (const each of fetched) {
-      const job = this.#jobs.get(each.name)!
-      this.#begin(job, each, each.mayBeBehind ? behind : none)
-      this.#jobs.delete(job.name)
-      this.#jobs.set(job.name, job)
+      const job = from === failedQueue ? givenUp : this.#jobs.get(each.name)
+      if (job) {
+        this.#begin(job, each, behind)
+        begun += 1
+      } else {
+        // Of a later version, whose workers know it, or of an earlier one.
+        this.#services.log.warn({ job: each.name, jobId: each.jobId }, 'no job has this name: it is put back')
+        await queue.putBack(each, unknownSeconds)
+      }
     }
-    return fetched.length
+    return begun
   }
 
-  #room(name: string): number {
-    let running = 0
-    for (const each of this.#running) if (each.job.name === name) running += 1
-    return (this.#jobs.get(name)!.spec.concurrency ?? defaultConcurrency) - running
-  }
-
-  #begin(job: Job, fetched: FetchedJob, behind: Promise<string[]>): void {
+  #begin(job: Job, fetched: FetchedJob, behind: Promise<Set<string>>): void {
     const running: Running = {
       job,
       fetched,
-      isAwaited: fetched.priority >= 0,
       abort: new AbortController(),
       taken: new AbortController(),
       done: Promise.resolve(),
@@ -250,16 +247,17 @@ export class Worker {
     const { trace = null } = fetched.data
     running.done = within(trace, () => this.#execute(running, behind)).finally(() => {
       this.#running.delete(running)
+      this.#mayBeDue.add(fetched.queue)
       this.#wake?.()
     })
   }
 
   /** Until it is recorded what became of it, its heartbeat goes on. */
-  async #execute(running: Running, behind: Promise<string[]>): Promise<void> {
+  async #execute(running: Running, behind: Promise<Set<string>>): Promise<void> {
     const { job, fetched } = running
     const startedAt = performance.now()
     const { requestId } = fetched.data
-    const log = this.#services.log.child({ job: job.name, jobId: fetched.id, requestId })
+    const log = this.#services.log.child({ job: job.name, jobId: fetched.jobId, requestId })
     const outcome = await this.#outcome(running, behind, log)
     if (outcome.is === 'completed') this.ran += 1
     if (outcome.is === 'failed') this.failed += 1
@@ -267,19 +265,14 @@ export class Worker {
       this.#metrics.observeJob(job.name, outcome.is, performance.now() - startedAt)
     }
     const { againMs } = this.#times
-    await settle(
-      { queue: this.#services.queue, log, over: this.#over.signal, againMs },
-      job.name,
-      fetched,
-      outcome,
-    )
+    await settle({ queue: this.#services.queue, log, over: this.#over.signal, againMs }, fetched, outcome)
   }
 
-  async #outcome(running: Running, behind: Promise<string[]>, log: Logger): Promise<Outcome> {
+  async #outcome(running: Running, behind: Promise<Set<string>>, log: Logger): Promise<Outcome> {
     const { job, fetched, abort, taken } = running
     const isLast = fetched.retryCount >= fetched.retryLimit
     const attempt: JobAttempt = {
-      jobId: fetched.id,
+      jobId: fetched.jobId,
       number: fetched.retryCount + 1,
       isLast,
       signal: abort.signal,
@@ -296,13 +289,13 @@ export class Worker {
     const completed: Outcome = { is: 'completed' }
     let isBegun = false
     const run = async (): Promise<Outcome> => {
-      if ((await behind).includes(fetched.id)) return aWhile
+      if ((await behind).has(fetched.id)) return aWhile
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // A store that is gone took its work with it.
       if (!ctx) return completed
       // What the clock queued was written with nothing else.
-      if (job !== givenUp && storeId !== null && running.isAwaited) {
-        await settled(held.database, storeId, fetched.id, abort.signal)
+      if (job !== givenUp && storeId !== null && fetched.queue !== 'scheduled') {
+        await settled(held.database, storeId, fetched.jobId, abort.signal)
       }
       const work =
         job === givenUp
@@ -336,10 +329,12 @@ export class Worker {
   }
 
   async #heartbeat(): Promise<void> {
+    const running = [...this.#running]
+    if (running.length === 0) return
     try {
-      for (const running of this.#running) {
-        const isOurs = await this.#services.queue.touch(running.job.name, running.fetched)
-        if (!isOurs && this.#running.has(running)) running.taken.abort(new JobLost())
+      const lost = await this.#services.queue.touch(running.map(({ fetched }) => fetched))
+      for (const each of running) {
+        if (lost.includes(each.fetched.id) && this.#running.has(each)) each.taken.abort(new JobLost())
       }
     } catch (error) {
       this.#services.log.error({ err: error }, 'heartbeat of jobs failed')
@@ -355,19 +350,19 @@ export class Worker {
     const until = performance.now() + timeoutMs
     for (;;) {
       await this.schedule()
-      const { started, isIdle } = this.#loop ? notLooked : await this.#claim(true)
+      const backlog = await this.#services.queue.backlog()
+      this.#mayBeDue = new Set(backlog.filter(({ due }) => due > 0).map(({ queue }) => queue))
+      const started = this.#loop ? 0 : await this.#claim()
       const isOver = this.#stopping || performance.now() >= until
-      const runs = this.#running.size > 0
-      if (started === 0 && runs) {
+      if (started === 0 && this.#running.size > 0) {
         // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
         const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
         await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
       }
-      if (!isOver && (started > 0 || runs)) continue
-      // What one process has claimed and not begun yet, another knows only from the queue.
-      const pending = isIdle ? 0 : await this.#services.queue.unfinished([...this.#jobs.keys()])
-      const answer = { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
-      if (pending === 0 || isOver) return answer
+      if (!isOver && (started > 0 || this.#running.size > 0)) continue
+      const pending = backlog.reduce((sum, { due, putBack, running }) => sum + due + putBack + running, 0)
+      if (pending === 0 || isOver)
+        return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
       await wait(drainLooksEveryMs)
     }
   }

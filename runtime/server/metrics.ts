@@ -38,7 +38,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   registry.registerMetric(requests.times)
   const jobs = new Histogram({
     name: 'job_duration_seconds',
-    help: 'Time of a job run, by queue and outcome',
+    help: 'Time of a job run, by job and outcome',
     labelNames: ['queue', 'outcome'],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
     registers: [registry],
@@ -51,10 +51,10 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     registers: [registry],
   })
   const counters = new Map<string, PromCounter>()
-  let asking: Promise<Awaited<ReturnType<Queue['counts']>> | null> | null = null
+  let asking: Promise<Awaited<ReturnType<Queue['backlog']>> | null> | null = null
   /** Null where the database does not answer: everything else here is known without it. */
   const counted = () => {
-    asking ??= withinMs(readyMs, queue.counts())
+    asking ??= withinMs(readyMs, queue.backlog())
       .catch(() => null) // `database_up` tells
       .finally(() => {
         asking = null
@@ -71,13 +71,15 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   })
   new PromGauge({
     name: 'jobs',
-    help: 'Jobs by queue and state',
+    help: 'Jobs that wait (those due among them) and that run, by queue',
     labelNames: ['queue', 'state'],
     registers: [registry],
     async collect() {
       this.reset()
-      for (const { name, state, jobs: count } of (await counted()) ?? [])
-        this.set({ queue: name, state }, count)
+      for (const { queue, waiting, due, running } of (await counted()) ?? []) {
+        for (const [state, count] of Object.entries({ waiting, due, running }))
+          this.set({ queue, state }, count)
+      }
     },
   })
   new PromGauge({
@@ -87,11 +89,9 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     registers: [registry],
     async collect() {
       this.reset()
-      const longest = new Map<string, number>()
-      for (const { name, lagSeconds } of (await counted()) ?? []) {
-        if (lagSeconds !== null) longest.set(name, Math.max(lagSeconds, longest.get(name) ?? 0))
+      for (const { queue, lagSeconds } of (await counted()) ?? []) {
+        if (lagSeconds !== null) this.set({ queue }, lagSeconds)
       }
-      for (const [queue, seconds] of longest) this.set({ queue }, seconds)
     },
   })
   new PromGauge({

@@ -29,10 +29,8 @@ const aProcess = 'the processes it starts go by the clock of the machine'
 const places: Record<string, Place> = {
   'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
   'runtime/server/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
-  'runtime/jobs/queue.ts': { reads: ['now() in SQL'], why: queueTime },
-  'runtime/jobs/queueing.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
+  'runtime/jobs/queue.ts': { reads: ['Date.now'], why: queueTime },
   'runtime/jobs/statements.ts': { reads: ['now() in SQL'], why: queueTime },
-  'runtime/jobs/worker.ts': { reads: ['now() in SQL'], why: queueTime },
   'runtime/gateway/idempotency.ts': {
     reads: ['clock_timestamp() in SQL', 'statement_timestamp() in SQL'],
     why: 'instances agree on a lease by the clock of their database: a sandbox moves ours',
@@ -73,7 +71,6 @@ const places: Record<string, Place> = {
     reads: ['performance.now'],
     why: 'a deadline is one of the machine: it tells an answer in time from none',
   },
-  'test/runtime/due-model.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/runtime/worker.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/scripts/cli.full.test.ts': { reads: ['Date.now'], why: aProcess },
   'test/scripts/kill-automations.full.test.ts': { reads: ['now() in SQL'], why: aProcess },

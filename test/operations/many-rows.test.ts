@@ -115,7 +115,7 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
       .select('phone_key')
       .where(
         sql<boolean>`id::text in (select jsonb_array_elements_text(data #> '{payload,contactIds}') from pgboss.job
-          where name = ${inboxContactTier.name} and state = 'created')`,
+          where data->>'job' = ${inboxContactTier.name} and state = 'created')`,
       )
       .where('phone_key', 'not in', ['p7', 'p8', 'p9'])
       .orderBy('phone_key')

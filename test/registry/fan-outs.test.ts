@@ -124,10 +124,10 @@ test('every one is tried here', () => {
 /** Whom one look queues jobs for, in the order they were queued. */
 async function queuedBy(name: string): Promise<{ storeId: string }[]> {
   const all = app.registry.jobs.find((each) => each.name === `${name}-all`)!
-  await app.database.query('delete from pgboss.job where name = $1', [name])
+  await app.database.query(`delete from pgboss.job where data->>'job' = $1`, [name])
   await all.spec.run(system as never, {}, attempt)
   const rows = await app.database.query<{ data: { storeId: string } }>(
-    'select data from pgboss.job where name = $1 order by created_on, id',
+    `select data - 'job' as data from pgboss.job where data->>'job' = $1 order by created_on, id`,
     [name],
   )
   return rows.map(({ data }) => data)

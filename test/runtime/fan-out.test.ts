@@ -5,7 +5,7 @@ import { SystemContext } from '#runtime/context'
 import { job } from '#runtime/job'
 import { fanOut } from '#runtime/jobs/fan-out'
 import { handle } from '#runtime/jobs/handle'
-import { openQueue } from '#runtime/jobs/queue'
+import type { Queue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
@@ -62,13 +62,19 @@ async function comesDue(): Promise<void> {
 async function waiting(): Promise<string[]> {
   const rows = await app.database.query<{ job: string }>(
     `select concat(data->>'storeId', ' ', data->'payload'->>'what') as job from pgboss.job
-     where name = 'test-each' and state in ('created', 'retry')`,
+     where data->>'job' = 'test-each' and state in ('created', 'retry')`,
     [],
   )
   return rows.map(({ job: told }) => told).sort()
 }
 /** Runs the fan-out alone: what it queues waits. */
-const clock = new Worker(app.services, [all!], app.metrics)
+const { queue } = app.services
+const alone: Queue = {
+  ...queue,
+  backlog: () => queue.backlog(['maintenance']),
+  fetch: async (...asked) => (asked[0] === 'maintenance' ? queue.fetch(...asked) : []),
+}
+const clock = new Worker({ ...app.services, queue: alone }, [all!], app.metrics)
 const system = new SystemContext(app.services, app.services.log, 'test')
 
 beforeEach(async () => {
@@ -132,31 +138,3 @@ test.runIf(isFullSuite)(
     expect(await waiting()).toEqual(ids.map((id) => `${id} a`))
   },
 )
-
-test('what waits in a queue stays when the release after has it take turns, or no longer', async () => {
-  const { oneAtATimePer: _turns, ...spec } = all!.spec
-  const plain = { ...all!, spec }
-  const [only] = await storesMade(1)
-  given = [{ store_id: only!, what: 'a' }]
-  const queues = { supervise: false, onError: (error: Error) => expect.unreachable(error.message) }
-  const envelope = { storeId: null, userId: null, requestId: 'clock-x', payload: {} }
-  const policies = () => database.query(`select policy from pgboss.queue where name = 'test-each-all'`, [])
-  for (const [release, policy] of [
-    [plain, 'standard'],
-    [all!, 'short'],
-    [plain, 'standard'],
-    [all!, 'short'],
-  ] as const) {
-    const queue = await openQueue(database, [each, release], app.clock, queues)
-    expect(await policies()).toEqual([{ policy }])
-    await queue.send(release.handle, envelope)
-    await queue.stop()
-  }
-  // One of each release, but for the second that takes turns: it is behind the first.
-  const left = (): Promise<unknown[]> =>
-    database.query(`select 1 from pgboss.job where name = 'test-each-all' and state = 'created'`, [])
-  expect(await left()).toHaveLength(3)
-  await app.drainJobs()
-  expect(ran).not.toEqual([])
-  expect(await left()).toEqual([])
-})

@@ -3,7 +3,8 @@ import { afterEach, expect, test } from 'vitest'
 import type { Context } from '#runtime/context'
 import { job } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
-import type { FetchedJob, Queue } from '#runtime/jobs/queue'
+import type { Queue } from '#runtime/jobs/queue'
+import type { FetchedJob } from '#runtime/jobs/rows'
 import { settle } from '#runtime/jobs/settling'
 import { Worker, type WorkerTimes } from '#runtime/jobs/worker'
 import { loadRegistry } from '#runtime/registry/registry'
@@ -24,7 +25,6 @@ let runs = 0
 const heard: string[] = []
 const acting = job(handle('test-acting', object({})), {
   ...base,
-  concurrency: 1,
   async run(ctx, _payload, { signal }) {
     runs += 1
     await act(ctx, signal)
@@ -48,7 +48,8 @@ const { queue } = app.services
 const rowOf = async (id: string) =>
   (
     await database.query<{ state: string; tries: number }>(
-      'select state::text, retry_count as tries from pgboss.job where id = $1',
+      `select state::text, retry_count as tries from pgboss.job
+       where (id = $1 or data->>'jobId' = $1::text) and name <> 'failed-jobs'`,
       [id],
     )
   )[0]!
@@ -76,9 +77,9 @@ function awayFor<Args extends unknown[], T>(times: number, does: (...args: Args)
 }
 
 /** Claimed once it may be. */
-async function claimed(name: string): Promise<FetchedJob> {
+async function claimed(): Promise<FetchedJob> {
   for (;;) {
-    const [run] = await queue.fetch([{ name, atMost: 1 }], 1, 'any')
+    const [run] = await queue.fetch('interactive', 1)
     if (run) return run
   }
 }
@@ -114,12 +115,15 @@ test('what failed has failed once, and is told once', async () => {
 
 test('what waits for a provider does so once that is recorded', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
-  const run = await claimed('test-acting')
+  const run = await claimed()
   const { signal: over } = new AbortController()
-  const away = { ...queue, waitForProvider: awayFor(2, queue.waitForProvider) }
+  const away = { ...queue, putBack: awayFor(2, queue.putBack) }
   const means = { queue: away, log: app.services.log, over, againMs: 1 }
-  await settle(means, 'test-acting', run, { is: 'waiting', ms: 60_000 })
-  expect(await rowOf(jobId)).toEqual({ state: 'retry', tries: 0 })
+  await settle(means, run, { is: 'waiting', ms: 60_000 })
+  expect(await rowOf(jobId)).toEqual({ state: 'created', tries: 0 })
+  expect(await queue.fetch('interactive', 1)).toEqual([])
+  await queue.bringForward(shop.id)
+  expect(await queue.fetch('interactive', 1)).toMatchObject([{ jobId }])
 })
 
 test('of what is recorded late, signs of life are given until then', async () => {
@@ -128,15 +132,15 @@ test('of what is recorded late, signs of life are given until then', async () =>
   let touched = 0
   const { worker } = workerOf(
     {
-      async touch(name, run) {
-        const isOurs = await queue.touch(name, run)
-        if (isOver && isOurs) touched += 1
-        return isOurs
+      async touch(mine) {
+        const lost = await queue.touch(mine)
+        if (isOver && lost.length === 0) touched += 1
+        return lost
       },
-      async complete(name, run) {
+      async complete(run) {
         isOver = true
         if (touched < 3) throw new Error('the database is away')
-        await queue.complete(name, run)
+        await queue.complete(run)
       },
     },
     { beatMs: 1 },
@@ -169,10 +173,7 @@ test('who stops does not wait for the record for ever', async () => {
 test('what could not begin is put back, and has lost no try', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
   await ctx.queue(keyed.handle, {})
-  const { worker, observed } = workerOf({
-    fetch: async (...asked) => (await queue.fetch(...asked)).map((each) => ({ ...each, mayBeBehind: true })),
-    behindAnother: awayFor(3, queue.behindAnother),
-  })
+  const { worker, observed } = workerOf({ behindAnother: awayFor(3, queue.behindAnother) })
   expect(await worker.drain()).toEqual({ ran: 2, failed: 0, pending: 0 })
   expect([await rowOf(jobId), heard]).toEqual([{ state: 'completed', tries: 0 }, []])
   expect(observed.toSorted()).toEqual(['test-acting completed', 'test-of-a-key completed'])
@@ -197,7 +198,16 @@ test('a worker that lost its job leaves it to who has it', async () => {
     begun[runs - 1]!.resolve()
     await (runs === 1 ? asks(signal) : goOn.promise)
   }
-  const { worker: first } = workerOf({}, { finishMs: 20 })
+  let looks = 0
+  const { worker: first } = workerOf(
+    {
+      async fetch(...asked) {
+        if (asked[0] === 'interactive') looks += 1
+        return looks <= 1 ? queue.fetch(...asked) : []
+      },
+    },
+    { finishMs: 20 },
+  )
   const drained = first.drain()
   await begun[0].promise
   // As pg-boss does for a worker of which nothing was heard.
@@ -215,61 +225,55 @@ test('a worker that lost its job leaves it to who has it', async () => {
   expect([await rowOf(jobId), runs]).toEqual([{ state: 'completed', tries: 1 }, 2])
 })
 
-test('what was put back and claimed anew is another run, though its tries are the same', async () => {
+test('what was put back and claimed anew is another run: what is said of the first changes nothing', async () => {
   const { jobId } = await ctx.queue(keyed.handle, {})
-  const before = await claimed('test-of-a-key')
-  await queue.handBack('test-of-a-key', before)
-  const now = await claimed('test-of-a-key')
-  expect(now).toMatchObject({ id: before.id, retryCount: before.retryCount })
-  const stale: Record<string, (run: FetchedJob) => Promise<unknown>> = {
-    handBack: (run) => queue.handBack('test-of-a-key', run),
-    postpone: (run) => queue.postpone('test-of-a-key', run, 1),
-    waitForProvider: (run) => queue.waitForProvider('test-of-a-key', run, 1),
-    complete: (run) => queue.complete('test-of-a-key', run),
-    fail: (run) => queue.fail('test-of-a-key', run, 'stale'),
+  const before = await claimed()
+  await queue.putBack(before, 0)
+  const now = await claimed()
+  expect(now).toMatchObject({ jobId, retryCount: before.retryCount })
+  const stale: Record<string, () => Promise<unknown>> = {
+    putBack: () => queue.putBack(before, 0),
+    complete: () => queue.complete(before),
+    fail: () => queue.fail(before, 'stale'),
   }
   for (const [what, says] of Object.entries(stale)) {
-    await says(before)
+    await says()
     expect(await rowOf(jobId), what).toEqual({ state: 'active', tries: 0 })
   }
-  // Another of its key waits: it would stand for that one.
-  await ctx.queue(keyed.handle, {})
-  await stale.waitForProvider!(before)
-  expect(await rowOf(jobId)).toEqual({ state: 'active', tries: 0 })
-  expect(await queue.touch('test-of-a-key', before)).toBe(false)
-  expect(await queue.touch('test-of-a-key', now)).toBe(true)
-  await queue.complete('test-of-a-key', now)
+  expect(await queue.touch([before])).toEqual([before.id])
+  expect(await queue.touch([now])).toEqual([])
+  await queue.complete(now)
   expect(await rowOf(jobId)).toEqual({ state: 'completed', tries: 0 })
-  expect(await queue.touch('test-of-a-key', now)).toBe(false)
+  expect(await queue.touch([now])).toEqual([now.id])
 })
 
-test('a claim is later than the one that was put back, on a clock that stands still too', async () => {
+test('where another of its key waits, it stands for one that is put back, and is due as soon', async () => {
+  await ctx.queue(keyed.handle, {})
+  const run = await claimed()
+  const other = await ctx.queue(keyed.handle, {}, { afterSeconds: 600 })
+  await queue.putBack(run, 0)
+  expect(await claimed()).toMatchObject({ jobId: other.jobId })
+  expect(await queue.fetch('interactive', 1)).toEqual([])
+})
+
+test('tries that were used are used, and those of a job that was put back are not more', async () => {
   await ctx.queue(acting.handle, {})
-  const run = await claimed('test-acting')
-  await database.query(`update pgboss.job set started_on = started_on + interval '1 hour' where id = $1`, [
-    run.id,
-  ])
-  const [ahead] = await database.query<{ begunAt: string }>(
-    `select extract(epoch from started_on)::text as "begunAt" from pgboss.job where id = $1`,
-    [run.id],
-  )
-  await queue.handBack('test-acting', { ...run, ...ahead! })
-  const [row] = await database.query(
-    `select extract(epoch from start_after) > $2::text::numeric as "isLater" from pgboss.job where id = $1`,
-    [run.id, ahead!.begunAt],
-  )
-  expect(row).toEqual({ isLater: true })
+  const run = await claimed()
+  await queue.putBack({ ...run, retryLimit: 5, retryCount: run.retryCount }, 0)
+  expect(await claimed()).toMatchObject({ retryLimit: 5, retryCount: 0 })
 })
 
 test('what is said of a run twice counts once', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
-  const run = await claimed('test-acting')
-  await queue.fail('test-acting', run, 'once')
-  await queue.fail('test-acting', run, 'twice')
+  const run = await claimed()
+  await queue.fail(run, 'once')
+  await queue.fail(run, 'twice')
   expect(await rowOf(jobId)).toEqual({ state: 'failed', tries: 0 })
-  expect(await queue.fetch([{ name: 'failed-jobs', atMost: 5 }], 5, 'any')).toMatchObject([
-    { sourceOutput: { message: 'once' } },
-  ])
+  const given = await queue.fetch('failed-jobs', 5)
+  expect(given).toMatchObject([{ jobId, name: 'test-acting', reason: 'once' }])
+  // Put back, it is still known which job it was, and why.
+  await queue.putBack(given[0]!, 0)
+  expect(await queue.fetch('failed-jobs', 5)).toMatchObject([{ jobId, name: 'test-acting', reason: 'once' }])
 })
 
 test('what a worker that stops has claimed late does not begin', async () => {
@@ -281,12 +285,13 @@ test('what a worker that stops has claimed late does not begin', async () => {
     {
       async fetch(...of) {
         const fetched = await queue.fetch(...of)
+        if (fetched.length === 0) return []
         asked.resolve()
         await goOn.promise
         return fetched
       },
-      async handBack(...run) {
-        await queue.handBack(...run)
+      async putBack(...run) {
+        await queue.putBack(...run)
         handedBack.resolve()
       },
     },
@@ -298,7 +303,7 @@ test('what a worker that stops has claimed late does not begin', async () => {
   expect(await rowOf(jobId)).toEqual({ state: 'active', tries: 0 })
   goOn.resolve()
   await handedBack.promise
-  expect([await rowOf(jobId), runs]).toEqual([{ state: 'retry', tries: 0 }, 0])
+  expect([await rowOf(jobId), runs]).toEqual([{ state: 'created', tries: 0 }, 0])
   await app.drainJobs()
   expect([await rowOf(jobId), runs]).toEqual([{ state: 'completed', tries: 0 }, 1])
 })

@@ -39,7 +39,6 @@ export async function jobsOfTests() {
       ...base,
       retry: { limit: 0, backoffSeconds: 1 },
       oneAtATimePer: ({ key }) => key ?? '',
-      concurrency: 100,
       async run(_ctx, { name: own }) {
         begun.push(own)
         await gate.promise

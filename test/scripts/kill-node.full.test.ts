@@ -259,7 +259,7 @@ async function expectClocked({ cluster, server }: Amid, { id }: Sender): Promise
   whenFileEnds(() => database.close())
   const queued = async (): Promise<number> => {
     const [jobs] = await database.query<{ n: number }>(
-      `select count(*)::int as n from pgboss.job where name = 'carts-sync' and data->>'storeId' = $1`,
+      `select count(*)::int as n from pgboss.job where data->>'job' = 'carts-sync' and data->>'storeId' = $1`,
       [id],
     )
     return jobs!.n

@@ -187,7 +187,7 @@ export async function testApp(
 
 async function failures(database: Database): Promise<string> {
   const rows = await database.query<{ name: string; output: unknown }>(
-    `select name, output from pgboss.job where output is not null and state in ('retry', 'failed')`,
+    `select data->>'job' as name, output from pgboss.job where output is not null and state in ('retry', 'failed')`,
     [],
   )
   return rows.map((row) => `${row.name}: ${JSON.stringify(row.output)}`).join('; ')

@@ -51,7 +51,7 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
 
 /** Of whichever store. */
 const othersWait = async (ctx: Context): Promise<boolean> =>
-  (await ctx.services.queue.due(['automation-advance'])).length > 0
+  (await ctx.services.queue.backlog(['interactive'])).some(({ due }) => due > 0)
 
 /** For its time, which the clock has not reached: looked at again a second from now at the earliest. */
 async function queueLater(ctx: Context, work: AdvanceWork): Promise<void> {

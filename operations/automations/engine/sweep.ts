@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { outbox } from '#operations/messaging/door'
+import type { SystemContext } from '#runtime/context'
+import { automationExecute } from '../handles.ts'
 
 /** A job of its own has had its chance for so long. */
 const graceMs = 2_000
@@ -43,20 +45,14 @@ export async function storesHeld(root: RootDatabase): Promise<string[]> {
 }
 
 /** Executes whose job is gone for good: their automations may be executed again. */
-export async function freeExecutes(root: RootDatabase): Promise<void> {
+export async function freeExecutes({ root, services }: SystemContext): Promise<void> {
   const held = await root
     .selectFrom('automations')
     .select(['store_id', 'executing_job_id as job'])
     .where('executing_job_id', 'is not', null)
     .execute()
-  if (held.length === 0) return
-  // By themselves: on a cluster the queue lies elsewhere.
-  const { rows } = await sql<{ id: string }>`
-    select id from pgboss.job where name = 'automation-execute' and state < 'completed'
-      and id = any(${held.map(({ job }) => job)}::uuid[])`.execute(root)
-  const alive = new Set(rows.map(({ id }) => id))
   for (const { store_id, job } of held) {
-    if (alive.has(job!)) continue
+    if (await services.queue.isUnfinished(automationExecute, job!)) continue
     await root
       .updateTable('automations')
       .set({ executing_job_id: null, executing_left: null })

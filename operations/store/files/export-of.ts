@@ -45,7 +45,7 @@ export const exportJob = <Query>(
     description,
     retry: { limit: 4, backoffSeconds: 30 },
     timeoutSeconds: 1800,
-    concurrency: 2,
+    isBulk: true,
     safeTwice: "File and email are keyed by the job's id: the file is written anew, the email leaves once.",
     run: (ctx, { exportId }, attempt) => run(ctx, handle.name, exportId, attempt),
   }),

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createAutomation } from '#operations/automations/definitions/save'
 import { queueAdvance } from '#operations/automations/engine/schedule'
-import { freeExecutes, storesHeld, storesToSweep } from '#operations/automations/engine/sweep'
+import { storesHeld, storesToSweep } from '#operations/automations/engine/sweep'
 import { type Area, type Shop, timed, type World } from '../area.ts'
 
 const due = 60
@@ -94,7 +94,6 @@ async function measureDue(world: World, shop: AutomationShop): Promise<void> {
 
 async function sweep({ database }: World): Promise<void> {
   await storesHeld(database.root)
-  await freeExecutes(database.root)
   const stores = await storesToSweep(database.root, new Date())
   if (stores.length !== 1) throw new Error(`The sweep found ${stores.length} stores instead of one`)
 }

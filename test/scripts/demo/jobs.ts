@@ -38,7 +38,7 @@ export function jobTests({ app, demo }: Seeded): void {
   /** As the demo queued one, or by its schema with ids that there are. */
   const payloadOf = async (each: Job): Promise<unknown> => {
     const [queued] = await app.database.query<{ payload: unknown }>(
-      `select data->'payload' as payload from pgboss.job where name = $1 and data->>'storeId' = $2
+      `select data->'payload' as payload from pgboss.job where data->>'job' = $1 and data->>'storeId' = $2
        order by created_on limit 1`,
       [each.name, storeId],
     )

@@ -7,7 +7,6 @@ export default job(automationAdvance, {
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ key }) => key,
-  concurrency: 3,
   safeTwice:
     'An execution is claimed in the database before its message leaves, and leaves under a key of its own; its result is written once, by claim.',
   run: (ctx, work, { signal }) => advance(ctx, work, signal),

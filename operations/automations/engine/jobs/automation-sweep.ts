@@ -18,7 +18,7 @@ export default serverJob(handle('automation-sweep', object({})), {
       const ctx = await system.forStore(storeId)
       if (ctx) await releaseConnected(ctx)
     }
-    await freeExecutes(system.root)
+    await freeExecutes(system)
     const now = system.now()
     for (const storeId of await storesToSweep(system.root, now)) {
       const ctx = await system.forStore(storeId)

@@ -7,7 +7,6 @@ export default job(automationExecute, {
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 600,
   oneAtATimePer: ({ automationId }) => automationId,
-  concurrency: 2,
   safeTwice:
     'A run begins once for each automation and entry key; how many more may is counted in the same transaction.',
   run: (ctx, work, { signal }) => execute(ctx, work, signal),

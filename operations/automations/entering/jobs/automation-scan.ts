@@ -13,7 +13,7 @@ export default job(automationScan, {
     payload: (row, now) => (hasDayToScan(row, now) ? { automationId: row.id } : null),
   },
   oneAtATimePer: ({ automationId }) => automationId,
-  concurrency: 2,
+  isBulk: true,
   safeTwice:
     'A run begins once for each customer and order or year; the cursor is kept with each page, in its transaction.',
   run: (ctx, { automationId }, { signal }) => scan(ctx, automationId, signal),

@@ -7,7 +7,7 @@ export default job(listImport, {
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 1800,
   oneAtATimePer: ({ listId }) => listId,
-  concurrency: 2,
+  isBulk: true,
   safeTwice:
     'Each page writes contacts, counts and cursor in one transaction, under the lock of its list; a page whose cursor has moved on is dropped.',
   run: (ctx, { importId }, { signal }) => runImport(ctx, importId, signal),

@@ -8,7 +8,7 @@ export default job(campaignSend, {
   timeoutSeconds: 120,
   oneAtATimePer: ({ campaignId }) => campaignId,
   // Runs are long: a worker has other work too.
-  concurrency: 3,
+  isBulk: true,
   safeTwice:
     'A message is claimed in the database before it leaves, and leaves under a key of its own; its results are written once, by claim.',
   run: (ctx, work, { signal }) => sendCampaign(ctx, work, signal),

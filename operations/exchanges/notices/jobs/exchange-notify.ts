@@ -8,7 +8,6 @@ export default job(exchangeNotify, {
   retry: { limit: 8, backoffSeconds: 15 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ noticeId }) => noticeId,
-  concurrency: 2,
   safeTwice:
     'A notice is unique by request, event, sequence and channel; it is claimed with its text before it leaves, under a key that is its own.',
   async run(ctx, { noticeId }) {

@@ -7,7 +7,6 @@ export default job(inboxSend, {
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 240,
   oneAtATimePer: ({ conversationId }) => conversationId,
-  concurrency: 4,
   safeTwice: 'A message is claimed in the database before it leaves, and leaves under a key of its own.',
   run: (ctx, { conversationId }, { signal }) => sendQueued(ctx, conversationId, signal),
   // The watchdog queues it again: there is nothing a merchant could do.

@@ -7,7 +7,7 @@ export default job(reviewImport, {
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 1800,
   oneAtATimePer: ({ importId }) => importId,
-  concurrency: 2,
+  isBulk: true,
   safeTwice:
     'The line it has come to is kept with each 200 rows, in their transaction; a review is unique by its import key.',
   run: (ctx, { importId }, { signal }) => runImport(ctx, importId, signal),

@@ -8,7 +8,6 @@ export default job(reviewDispatchSend, {
   timeoutSeconds: 900,
   every: { seconds: 60, stores: storesWithWork },
   oneAtATimePer: () => 'send',
-  concurrency: 2,
   safeTwice:
     'A message is claimed with its requests and its text before it leaves, under a key that is its own; what a dead worker held for ten minutes is taken up under the same key.',
   run: (ctx, _payload, { signal }) => sendRequests(ctx, signal),

@@ -7,7 +7,7 @@ export default job(reviewImageCopy, {
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 180,
   oneAtATimePer: ({ reviewId }) => reviewId,
-  concurrency: 2,
+  isBulk: true,
   safeTwice: 'A file is named by the hash of its address; a review that has its pictures is left alone.',
   run: (ctx, { reviewId, urls }) => copyImages(ctx, reviewId, urls),
 })

@@ -9,7 +9,6 @@ export default serverJob(providerEventApply, {
   description: 'Applies what providers told us, and by the clock what was left over.',
   retry: { limit: 3, backoffSeconds: 5 },
   timeoutSeconds: 300,
-  concurrency: 2,
   everySeconds: 60,
   safeTwice:
     'An event is locked, applied and marked in one transaction; a second run waits for it, and passes over what is marked.',

@@ -86,7 +86,7 @@ describe('a worker that died', () => {
   test('claimed by run, its job lost: it leaves all the same', async () => {
     const { shop, automation, id } = await due({ delayMinutes: 600 })
     expect((await shop.request('POST', `/automations/executions/${id}/run`)).status).toBe(202)
-    await sql`delete from pgboss.job where name = 'automation-advance'`.execute(app.database.root)
+    await sql`delete from pgboss.job where data->>'job' = 'automation-advance'`.execute(app.database.root)
     await app.drainJobs()
     expect((await shop.executions(automation.id))[0]).toMatchObject({ status: 'sending', message: null })
     await tick(180_000)
@@ -134,7 +134,7 @@ describe('a worker that died', () => {
 
   test('a job that was lost: the sweep finds what is due within a minute', async () => {
     const { shop } = await due()
-    await sql`delete from pgboss.job where name = 'automation-advance'`.execute(app.database.root)
+    await sql`delete from pgboss.job where data->>'job' = 'automation-advance'`.execute(app.database.root)
     await tick(60_000)
     expect(await shop.outbox()).toHaveLength(1)
   })

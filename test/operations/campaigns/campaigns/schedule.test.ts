@@ -159,7 +159,7 @@ describe('its time comes', () => {
     // What the watchdog queued beside finds nothing to do, and queues nothing again.
     const waiting = (): Promise<unknown[]> =>
       app.database.query(
-        `select id from pgboss.job where name = 'campaign-start' and state < 'active' and data->>'storeId' = $1`,
+        `select id from pgboss.job where data->>'job' = 'campaign-start' and state < 'active' and data->>'storeId' = $1`,
         [shop.id],
       )
     // Those of one campaign that were fetched at once take turns, a second apart.
@@ -171,7 +171,7 @@ describe('its time comes', () => {
     const id = await shop.draft(await shop.list(1))
     await schedule(shop, id, inOneHour())
     await app.database.query(
-      `delete from pgboss.job where name = 'campaign-start' and data->>'storeId' = $1`,
+      `delete from pgboss.job where data->>'job' = 'campaign-start' and data->>'storeId' = $1`,
       [shop.id],
     )
     await app.advance(hourMs + minuteMs)

@@ -133,7 +133,7 @@ test('a notice whose job was lost is taken up', async () => {
   const order = await shop.delivered({ customer })
   const { sessionToken } = (await shop.lookup(order, customer.email)).body
   await shop.ask(order, { sessionToken })
-  await app.database.query(`delete from pgboss.job where name = 'exchange-notify'`, [])
+  await app.database.query(`delete from pgboss.job where data->>'job' = 'exchange-notify'`, [])
   await app.drainJobs()
   expect(await shop.mails(customer.email)).toEqual([])
   await app.advance(16 * 60_000)

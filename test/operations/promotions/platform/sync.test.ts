@@ -139,7 +139,7 @@ describe('discounts-sync', () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion({ name: 'A' }) })
     await shop.call(updatePromotion, { params: { id: body.id }, body: { name: 'B FAIL-TIMEOUT' } })
-    await app.database.query(`delete from pgboss.job where name = 'discount-reconcile'`, [])
+    await app.database.query(`delete from pgboss.job where data->>'job' = 'discount-reconcile'`, [])
     await app.advance(minute)
     await sync(shop)
     expect(await shop.heldTitles()).toEqual(['A'])

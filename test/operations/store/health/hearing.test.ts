@@ -51,7 +51,7 @@ const synced = async (shop: ConnectedShop): Promise<string[]> => {
 const jobsOf = (shop: ConnectedShop, name: string) =>
   app.database.query<{ state: string; retry_count: number }>(
     `select state::text as state, retry_count from pgboss.job
-     where name = $1 and data ->> 'storeId' = $2 and state in ('created', 'retry', 'active', 'failed')`,
+     where data->>'job' = $1 and data ->> 'storeId' = $2 and state in ('created', 'retry', 'active', 'failed')`,
     [name, shop.id],
   )
 
@@ -101,7 +101,7 @@ describe('access that is gone', () => {
     answering(lost)
     await (await shop.context()).queue(ordersSync, {})
     await app.drainJobs()
-    expect(await jobsOf(shop, 'orders-sync')).toEqual([{ state: 'retry', retry_count: 0 }])
+    expect(await jobsOf(shop, 'orders-sync')).toEqual([{ state: 'created', retry_count: 0 }])
     // The same, asked for again, is the one that waits.
     await (await shop.context()).queue(ordersSync, {})
     await app.drainJobs()

@@ -61,7 +61,7 @@ const stored = () =>
     .execute()
 const queued = async (): Promise<number> => {
   const [row] = await app.database.query<{ jobs: number }>(
-    `select count(*)::int as jobs from pgboss.job where name = 'provider-event-apply' and state < 'active'`,
+    `select count(*)::int as jobs from pgboss.job where data->>'job' = 'provider-event-apply' and state < 'active'`,
     [],
   )
   return row!.jobs
@@ -187,7 +187,7 @@ describe('applying', () => {
   test('what has no job any more is found by the clock', async () => {
     const shop = await store(app)
     await accept(event(shop.id, 'a'))
-    await app.database.query(`delete from pgboss.job where name = 'provider-event-apply'`, [])
+    await app.database.query(`delete from pgboss.job where data->>'job' = 'provider-event-apply'`, [])
     await app.advance(61_000)
     await app.drainJobs()
     expect(applied).toEqual([{ storeId: shop.id, names: ['a'] }])

@@ -64,7 +64,7 @@ test('a page whose provider does not answer is asked about until it does', async
   await app.setClock(new Date(app.clock.ms() + 2 * dayMs))
   await tick(system, new AbortController().signal)
   // Whatever became of the job: the hour's look comes to the store.
-  await app.database.query('delete from pgboss.job where name = $1', ['billing-reconcile'])
+  await app.database.query(`delete from pgboss.job where data->>'job' = $1`, ['billing-reconcile'])
   await me.mode('up')
   const stores = await storesToReconcile(system).execute()
   expect(stores.map((each) => each.store_id)).toContain(me.shop.id)

@@ -223,7 +223,7 @@ describe('the end of an agreement, told before what it had charged', () => {
     await me.mode('down')
     await app.setClock('2026-12-08T00:00:10.000Z')
     await tick(new SystemContext(app.services, app.services.log, 'test'), new AbortController().signal)
-    await app.database.query('delete from pgboss.job where name = $1', ['billing-reconcile'])
+    await app.database.query(`delete from pgboss.job where data->>'job' = $1`, ['billing-reconcile'])
     await me.mode('up')
     await tell(retry!)
     await reconcile(await me.shop.context())
