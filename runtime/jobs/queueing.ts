@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
 /** How jobs come into pg-boss's tables: many in one statement, and of a key that waits already none. */
 import { CompiledQuery, type Transaction } from 'kysely'
 import type { Database } from '#db/database'
@@ -31,6 +32,7 @@ export const asking =
 /** The ids of those that are queued now: of a key one waits. */
 export async function insert(ask: Ask, rows: readonly Row[]): Promise<Set<string>> {
   const startAfter = ({ delaySeconds }: Row): string | null =>
+    // biome-ignore lint/nursery/noJsRestrictedProperties: pg-boss dates its jobs by the database's own clock
     delaySeconds > 0 ? new Date(Date.now() + delaySeconds * 1000).toISOString() : null
   const queued = await ask<{ id: string }>(enqueue, [
     rows.map(({ id }) => id),

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
 /** What the queue asks of pg-boss's tables by itself: constant texts, planned once for all queues. */
 
 const unfinished = (

@@ -57,6 +57,7 @@ test('it finds the queues that have one due, in the order asked, and the unfinis
       async (rows, asked, orUnfinished) => {
         await database.query('delete from pgboss.job', [])
         await database.query(
+          // biome-ignore lint/plugin/clock: pg-boss dates its jobs by the database's own clock
           `insert into pgboss.job (id, name, state, priority, start_after, started_on, policy)
            select gen_random_uuid(), name, state::pgboss.job_state, priority, now() + seconds * interval '1 second',
              case when begun then now() end, 'standard'
