@@ -20,6 +20,7 @@ export function machineClock(offset = 0): MovableClock {
     offset,
     frozenAt: null,
     ms() {
+      // biome-ignore lint/nursery/noJsRestrictedProperties: this is the clock
       return this.frozenAt ?? Date.now() + this.offset
     },
     now() {

@@ -53,6 +53,7 @@ export function faintness(
     ? `choose a darker or lighter one, such as ${shade}`
     : `let less of the page show through ${ground.on}`
   return (
+    // biome-ignore lint/plugin/cents: a ratio of luminances, not money
     `${path}${field}: ${front} has a contrast of ${Math.floor(ratio * 100) / 100}:1 on ${named}, and ${ground.what} ` +
     `that everybody can see needs ${ground.least}:1: ${remedy}`
   )

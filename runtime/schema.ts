@@ -203,6 +203,7 @@ export const email = z.preprocess(
 )
 /** The address that a text out of a file or a form is, as it is kept; null where it is none. */
 export function readEmail(text: string): string | null {
+  // biome-ignore lint/nursery/noJsRestrictedProperties: readEmail itself
   const read = email.safeParse(text)
   return read.success ? read.data : null
 }

@@ -1,11 +1,14 @@
-/** `npm run check`: types, lint and format, unused code, the registry, who imports whom, who reads the clock, what never ends. No database. */
+/** `npm run check`: types, lint and format, imports, unused code, the registry and the rules that no tool has. No database. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { Command } from 'commander'
-import type { Fault } from '#runtime/registry/checks'
 import { readRegistry } from '#runtime/registry/registry'
 import { contractFaults } from '#scripts/checks/contract'
+import { domainFaults } from '#scripts/checks/domains'
+import { folderFaults } from '#scripts/checks/folders'
+import { patternFaults } from '#scripts/checks/patterns'
+import { tableFaults } from '#scripts/checks/tables'
+import { testedFaults } from '#scripts/checks/tested'
 import { lint } from '#scripts/checks/tools/lint'
 import { type Result, tool } from '#scripts/checks/tools/tool'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
@@ -17,9 +20,9 @@ const root = join(import.meta.dirname, '..')
 export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
-      'Checks types, lint, format, unused files, exports and dependencies, every declaration of an operation or job, who imports whom, who reads the ' +
-        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, how a row is found by its id, what is " +
-        'told once, who writes and reads which table, what the runtime names, what is written or kept twice, and what breaks callers of the last release. Each fault is told with its file and its remedy. Needs no database.',
+      'Checks types, lint, format, imports, unused files, exports and dependencies, every declaration of an operation or job, ' +
+        'who writes and reads which table, patterns that block the process, and what breaks callers of the last release. ' +
+        'Each fault is printed with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
@@ -37,6 +40,10 @@ async function check({ out }: Terminal): Promise<void> {
       '--no-progress',
       '--cache',
     ]),
+    tool(root, 'imports', join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'), [
+      ...['--output-type', 'err-long'],
+      ...['db', 'runtime', 'operations', 'scripts'],
+    ]),
     declarations(),
   ])
   for (const { name, ok, output } of results) {
@@ -52,21 +59,15 @@ async function check({ out }: Terminal): Promise<void> {
  */
 const checkers = availableParallelism() > 2 ? [] : ['--checkers', '1']
 
-/** While the registry is loaded. */
-function treeFaults(half: 0 | 1): Promise<Fault[]> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./checks/threads/trees.ts', import.meta.url), {
-      workerData: { root, half },
-      // Syntax that is looked at and let go: a larger young generation is collected less often.
-      resourceLimits: { maxYoungGenerationSizeMb: 192 },
-    })
-    thread.once('message', resolve)
-    thread.once('error', reject)
-  })
-}
-
 async function declarations(): Promise<Result> {
-  const [{ registry, faults }, ...trees] = await Promise.all([readRegistry(), treeFaults(0), treeFaults(1)])
+  const { registry, faults } = await readRegistry()
+  const ofFiles = [
+    patternFaults(root),
+    tableFaults(root),
+    testedFaults(root),
+    folderFaults(root),
+    domainFaults(root),
+  ]
   const unsaid = registry.operations
     .filter(({ spec }) => spec.description === placeholder)
     .map(({ file }) => ({
@@ -76,10 +77,10 @@ async function declarations(): Promise<Result> {
     }))
   // What cannot be published is among the faults already.
   const broken = faults.length > 0 ? [] : await contractFaults(registry)
-  const all = [...faults, ...unsaid, ...broken, ...trees.flat()]
+  const all = [...faults, ...unsaid, ...broken, ...(await Promise.all(ofFiles)).flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
-    name: `registry and rules of the tree (${size})`,
+    name: `registry and rules of the project (${size})`,
     ok: all.length === 0,
     output: all.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'),
   }

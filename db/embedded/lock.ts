@@ -104,6 +104,7 @@ function readHolder(folder: string, generation: number): FolderHolder | 'gone' |
     try {
       return JSON.parse(text) as FolderHolder
     } catch {
+      // biome-ignore lint/nursery/noJsRestrictedProperties: it compares with the time of a file
       return Date.now() - statSync(path).mtimeMs < writtenWithinMs ? 'unwritten' : null
     }
   } catch (error) {

@@ -14,8 +14,8 @@ export interface Notice {
   data?: Record<string, unknown> | null
   /** Only these members see it; left out: every member. */
   recipientIds?: string[]
-  /** A second notice with the same key is passed over. */
-  dedupeKey?: string
+  /** A second notice with the same key is passed over; null where the caller moves a row under its lock, once. */
+  dedupeKey: string | null
 }
 
 /** Tells the merchant, in the caller's transaction. Longer texts than a notification may have are cut. */
@@ -33,7 +33,7 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
       data: notice.data ? JSON.stringify(notice.data) : null,
       source: 'system',
       recipient_ids: notice.recipientIds ?? null,
-      dedupe_key: notice.dedupeKey ?? null,
+      dedupe_key: notice.dedupeKey,
       created_at: now,
       updated_at: now,
     })

@@ -88,7 +88,7 @@ async function follow(tx: Context, row: SubscriptionRow, move: Move): Promise<vo
     if (move === 'pause-ended') await addTask(tx, { kind: 'cancel-agreement', provider, agreementId })
   }
   const notice = moved[move]
-  if (notice) await notify(tx, { ...notice, type: types[move]!, link: '/subscription' })
+  if (notice) await notify(tx, { ...notice, type: types[move]!, link: '/subscription', dedupeKey: null })
 }
 
 /** Writes a change of a locked row; every instance learns of it. */

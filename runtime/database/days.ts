@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/midnight: the one place that asks PostgreSQL where a day begins
 /** Calendar days in the store's zone (rule 3): by the local date of an instant, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'

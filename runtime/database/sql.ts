@@ -1,3 +1,5 @@
+// biome-ignore-all lint/plugin/least: the one place that writes them
+// biome-ignore-all lint/plugin/cents: the one place for SQL
 /**
  * The smaller and the larger of SQL values. PostgreSQL's `least` and `greatest` leave out what is null, so that a figure
  * that is not known becomes another one: which of the two is meant is said here, and `npm run check` lets nobody write

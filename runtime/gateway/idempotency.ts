@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: instances agree on a lease by the clock of their database: a sandbox moves ours
 /** `Idempotency-Key`: one effect and one answer for a write, however often it is sent within 24 hours. */
 
 import { randomUUID } from 'node:crypto'

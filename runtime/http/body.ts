@@ -12,7 +12,8 @@ function sizeText(bytes: number): string {
   const kibibytes = bytes / 1024
   return kibibytes < 1024
     ? `${Math.round(kibibytes)} KiB`
-    : `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
+    : // biome-ignore lint/plugin/cents: mebibytes, not money
+      `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
 }
 
 /** The client went away, or sent a body that is none: there is nobody to answer, and nothing of ours failed. */

@@ -319,6 +319,7 @@ export async function openQueue(
     },
     async advance(milliseconds, { keepDue = false } = {}) {
       for await (const [of, { id, startAfter }] of waitingJobs(quick)) {
+        // biome-ignore lint/nursery/noJsRestrictedProperties: pg-boss dates its jobs by the database's own clock
         if (keepDue && startAfter.getTime() <= Date.now()) continue
         const at = new Date(startAfter.getTime() - milliseconds)
         await boss.update(of, undefined, { id, startAfter: at, db: quick })

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
 /**
  * The only statements of ours that name a table of pg-boss. They write nothing. Its API has no answer to these questions;
  * asked of it at https://github.com/timgit/pg-boss/issues

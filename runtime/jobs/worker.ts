@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
 /**
  * Runs jobs: claims what is due through pg-boss, runs it, settles it. A worker that dies leaves its jobs without a
  * heartbeat; pg-boss gives them to another.

@@ -7,6 +7,7 @@ import { isMigrated } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { NotDirect } from '#db/postgres/sessions'
 import { SettingsError } from '#db/settings-error'
+// biome-ignore lint/style/noRestrictedImports: it gives the server its clock
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
 import { docsAnswer } from '#runtime/documents/docs'

@@ -5,6 +5,7 @@ import { loggedError, loggedReason } from './logged-error.ts'
 const heldBytes = 64 * 1024
 const heldAtMostMs = 200
 
+// biome-ignore lint/plugin/clock: an operator reads when it was on the machine
 const time = (): string => `,"time":"${new Date().toISOString()}"`
 
 const digits = Array.from({ length: 10 }, (_none, n) => String(n))
@@ -59,6 +60,7 @@ export class HeldLines {
 
   /** A number from 0 on with two decimals. */
   hundredths(value: number): void {
+    // biome-ignore lint/plugin/cents: milliseconds, not money
     const all = Math.round(value * 100)
     const whole = Math.floor(all / 100)
     this.ascii(whole < 10 ? digits[whole]! : String(whole))
@@ -199,6 +201,7 @@ const requestLogs = new WeakMap<Logger, (line: RequestLine) => void>()
 export const requestLogOf = (log: Logger): ((line: RequestLine) => void) =>
   requestLogs.get(log) ??
   (({ endedAt: _, trace: __, ...line }) =>
+    // biome-ignore lint/plugin/cents: milliseconds, not money
     log.info({ ...line, ms: Math.round(line.ms * 100) / 100 }, 'request'))
 
 export const silentLog = (): Logger => pino({ level: 'silent' })

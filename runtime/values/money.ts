@@ -5,6 +5,7 @@
 
 /** `12.5` as 1250n, of decimal text or a number; what is finer than a cent goes half away from zero. */
 export function toCents(amount: string | number): bigint {
+  // biome-ignore lint/plugin/cents: the one place for amounts
   const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
   const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
   if (!found) throw new RangeError(`${text} is no amount`)

@@ -1,8 +1,6 @@
 /** The runtime is generic: its code names no provider of a section's port and no concept of a section. */
-import { readFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
-import { typescriptFiles } from './imports.ts'
+import { readCode, typescriptFiles } from './files.ts'
 
 /** Found in any spelling: in names, paths, addresses and variables. */
 const providers = ['brevo', 'mailchimp', 'mercadopago', 'shopify', 'whatsapp']
@@ -32,9 +30,8 @@ const concepts: ReadonlySet<string> = new Set([
 /** The faults of every file below runtime/ of a project's root, its path too; comments count. */
 export async function domainFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
-  for (const path of await typescriptFiles(join(root, 'runtime'))) {
-    const file = relative(root, path).split(sep).join('/')
-    const lines = [file.slice('runtime/'.length), ...readFileSync(path, 'utf8').split('\n')]
+  for (const file of await typescriptFiles(root, 'runtime')) {
+    const lines = [file.slice('runtime/'.length), ...readCode(root, file).split('\n')]
     for (const [at, line] of lines.entries()) {
       for (const word of new Set([...providersIn(line), ...conceptsIn(line)])) {
         faults.push({

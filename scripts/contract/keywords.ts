@@ -1,91 +1,74 @@
-/** The values, bounds and forms that one choice allows and another does not. */
+/** The values, bounds and other keywords that one choice has and another has not. */
 import { isDeepStrictEqual } from 'node:util'
-import { typeOf, type Value } from './choices.ts'
-import type { Misfit } from './misfit.ts'
+import type { Value } from './choices.ts'
 
-export function values(wider: Value, narrower: Value): Misfit[] {
-  if (!narrower.enum) return wider.enum ? [{ at: '', kind: 'value', what: 'any' }] : []
-  return narrower.enum
-    .filter((value) => !isValueOf(wider, value))
-    .map((value) => ({ at: '', kind: 'value' as const, what: JSON.stringify(value) }))
+export type Direction = 'sent' | 'answered'
+
+/** What breaks callers, by its kind; null where it breaks nobody. */
+export const breaking = {
+  field: { sent: 'is refused now', answered: 'is gone' },
+  required: { sent: 'is required now', answered: 'may be left out now' },
+  default: { sent: 'left out, is {wider} instead of {narrower}', answered: null },
+  type: { sent: 'may no longer be {what}', answered: 'may be {what} now' },
+  bound: {
+    sent: 'is bounded more narrowly: {what} {narrower} → {wider}',
+    answered: 'goes beyond its bound: {what} {wider} → {narrower}',
+  },
+  form: {
+    sent: 'must have another form: {what} {narrower} → {wider}',
+    answered: 'has another form: {what} {wider} → {narrower}',
+  },
+  readOnly: { sent: 'is ignored now', answered: null },
+  others: { sent: 'takes no other fields any more', answered: 'may have other fields now' },
 }
 
-function isValueOf(wider: Value, value: unknown): boolean {
-  if (wider.enum) return wider.enum.some((each) => isDeepStrictEqual(each, value))
-  const type = typeOf(value)
-  if (typeof value === 'number')
-    return bounds(wider, { type, minimum: value, maximum: value }).length === 0 && isMultiple(wider, value)
-  if (typeof value !== 'string') return true
-  const length = [...value].length
-  return (
-    bounds(wider, { type, minLength: length, maxLength: length }).length === 0 &&
-    new RegExp((wider.pattern as string | undefined) ?? '', 'u').test(value)
-  )
+/** Where one schema allows what another does not. */
+export interface Misfit {
+  /** `.items[].name`; empty for the schema itself. */
+  at: string
+  /** The named schema that it is in: reported once, however many operations have it. */
+  schema?: string | undefined
+  kind: keyof typeof breaking
+  /** What is not allowed: a type or a value; of a bound or a form, its keyword. */
+  what?: string
+  /** A bound, a form or a default in each of the two. */
+  wider?: string
+  narrower?: string
 }
+
+export const values = (wider: unknown[], narrower: Value): Misfit[] =>
+  narrower.enum
+    ? narrower.enum
+        .filter((value) => !wider.some((each) => isDeepStrictEqual(each, value)))
+        .map((value) => ({ at: '', kind: 'type', what: JSON.stringify(value) }))
+    : [{ at: '', kind: 'type', what: 'any' }]
 
 const least = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
 const most = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
-/** What says nothing. */
-const none: Record<string, unknown> = { minLength: 0, minItems: 0, minProperties: 0, uniqueItems: false }
 
 export function bounds(wider: Value, narrower: Value): Misfit[] {
   return [...least, ...most].flatMap((key) => {
-    if (wider[key] === undefined || wider[key] === none[key]) return []
-    // `exclusiveMinimum: 0` is within `minimum: 0`; of whole numbers it is `minimum: 1`.
-    const other = /^exclusive/.test(key)
-      ? key.slice('exclusive'.length).toLowerCase()
-      : `exclusive${key[0]!.toUpperCase()}${key.slice(1)}`
-    const [bound, own, its] = [
-      [wider, key] as const,
-      [narrower, key] as const,
-      [narrower, other] as const,
-    ].map(([of, named]) => limitOf(of, named, narrower.type === 'integer'))
-    const isWithin = [own, its].some(
-      (each) => each && (each.at > bound!.at || (each.at === bound!.at && each.isOut >= bound!.isOut)),
-    )
-    if (isWithin) return []
-    const was = narrower[key] ?? (its ? `${narrower[other]} (${other})` : 'none')
-    return [{ at: '', kind: 'bound' as const, what: key, wider: `${wider[key]}`, narrower: `${was}` }]
+    const [bound, own] = [wider[key], narrower[key]] as [number | undefined, number | undefined]
+    if (bound === undefined || (bound === 0 && key.startsWith('min') && key !== 'minimum')) return []
+    if (own !== undefined && (least.includes(key) ? own >= bound : own <= bound)) return []
+    return { at: '', kind: 'bound', what: key, wider: `${bound}`, narrower: `${own ?? 'none'}` }
   })
 }
 
-/** Where a bound lies, the higher the narrower, and whether it is out itself: none of whole numbers is. */
-function limitOf(schema: Value, key: string, isWhole: boolean): { at: number; isOut: boolean } | undefined {
-  const bound = schema[key] as number | undefined
-  if (bound === undefined) return undefined
-  const at = most.includes(key) ? -bound : bound
-  const isOut = key.startsWith('exclusive')
-  if (!isWhole) return { at, isOut }
-  return { at: isOut ? Math.floor(at) + 1 : Math.ceil(at), isOut: false }
-}
+const forReaders = ['title', 'description', 'examples', 'deprecated', 'default', 'readOnly']
+const compared = ['type', 'enum', 'properties', 'required', 'additionalProperties', 'items']
+const understood = new Set([...forReaders, ...compared, ...least, ...most])
 
-/** What only tells readers, and what has rules of its own. Of anything else nobody knows which is wider. */
-const told = ['title', 'description', 'examples', 'deprecated', 'default', 'readOnly']
-const ruled = ['properties', 'required', 'additionalProperties', 'propertyNames', 'items', 'prefixItems']
-const understood = new Set(['type', 'enum', ...told, ...ruled, ...least, ...most])
+/** Which of two patterns or formats is wider, nobody knows: any change is reported. */
+export const forms = (wider: Value, narrower: Value): Misfit[] =>
+  Object.keys(wider)
+    .filter((key) => !understood.has(key) && !isDeepStrictEqual(wider[key], narrower[key]))
+    .map((key) => ({
+      at: '',
+      kind: 'form',
+      what: key,
+      wider: inWords(wider[key]),
+      narrower: inWords(narrower[key]),
+    }))
 
-export function forms(wider: Value, narrower: Value): Misfit[] {
-  return Object.keys(wider).flatMap((key) => {
-    if (understood.has(key) || wider[key] === none[key]) return []
-    if (isDeepStrictEqual(wider[key], narrower[key])) return []
-    if (narrower.enum && ['pattern', 'multipleOf'].includes(key)) return []
-    if (key === 'multipleOf' && steps(narrower).some((each) => isMultiple(wider, each))) return []
-    return [
-      { at: '', kind: 'form' as const, what: key, wider: said(wider[key]), narrower: said(narrower[key]) },
-    ]
-  })
-}
-const said = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none')
-
-/** What its numbers are multiples of. */
-const steps = ({ type, multipleOf }: Value): number[] => [
-  ...(multipleOf === undefined ? [] : [multipleOf as number]),
-  ...(type === 'integer' ? [1] : []),
-]
-/** 0.3 / 0.1 is not quite 3. */
-function isMultiple({ multipleOf }: Value, value: number): boolean {
-  if (multipleOf === undefined) return true
-  const times = value / (multipleOf as number)
-  return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times))
-}
+export const inWords = (value: unknown): string => JSON.stringify(value) ?? 'none'

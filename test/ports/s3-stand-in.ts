@@ -93,6 +93,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
     const [, bucket, ...segments] = pathname.split('/').map(decodeURIComponent)
     const key = segments.join('/')
     const signed = query.has('X-Amz-Signature') || headers.authorization !== undefined
+    // biome-ignore lint/nursery/noJsRestrictedProperties: it verifies signatures that carry a time
     if (signed) verify({ method, url, headers }, body, account, new Date(Date.now() + offsetMs))
     else if (method === 'OPTIONS') return preflight(setup, headers, response)
     else if (!['GET', 'HEAD'].includes(method) || !(objects.get(key)?.isPublic || setup.policy?.test(key)))

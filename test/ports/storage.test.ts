@@ -80,6 +80,8 @@ describe('disk storage', () => {
     const [dead, busy] = [join(dir, '.tmp', 'dead'), join(dir, '.tmp', 'busy')]
     await writeFile(dead, 'hal')
     await writeFile(busy, 'hal')
+    // biome-ignore lint/nursery/noJsRestrictedProperties: it sets the times of files
+    // biome-ignore lint/plugin/clock: it sets the times of files
     await utimes(dead, new Date(), new Date(Date.now() - 25 * 60 * 60 * 1000))
     await writeFile(join(dir, 'orphan.0123456789abcdef'), 'content without a note')
     expect(await storage.head('orphan')).toBeNull()

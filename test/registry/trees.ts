@@ -27,7 +27,7 @@ export async function faultLines(
   files: Record<string, string | null>,
 ): Promise<string[]> {
   const path = folder()
-  for (const layer of ['db', 'runtime', 'operations', 'scripts', 'test'])
+  for (const layer of ['db', 'runtime', 'operations', 'scripts', 'test/operations'])
     mkdirSync(join(path, layer), { recursive: true })
   write(path, files)
   return (await check(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)

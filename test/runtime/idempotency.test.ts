@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: it moves the stopwatch of a process that stood still, and claims are dated by the database
 /** What one request holds of its Idempotency-Key: nothing holds of who lost it, over two instances too. */
 import { performance } from 'node:perf_hooks'
 import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'

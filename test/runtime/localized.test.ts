@@ -1,10 +1,5 @@
-/** What a locale writes its own way: as JavaScript's formatters do, which are made once; the check that nobody makes others. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { dayText, moneyOnPage, moneyText, numberText, spanText } from '#runtime/values/localized'
-import { formatFaults } from '#scripts/checks/values/formats'
 
 test('money, numbers, days and spans', () => {
   expect(moneyText('1234.5', 'BRL', 'pt-BR')).toBe('R$ 1.234,50')
@@ -64,19 +59,4 @@ test('one that is known is not made again, and not all are kept for ever', async
     maximumFractionDigits: 20,
   })
   expect(made).toBeGreaterThan(before + 1001)
-})
-
-test('who makes a formatter is told, and nobody here does', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'formats-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  for (const layer of ['db', 'runtime', 'operations']) mkdirSync(join(root, layer))
-  const file = 'operations/a.ts'
-  writeFileSync(join(root, file), `const a = new Intl.NumberFormat('en').format(1)\n`)
-  const wrong = 'makes a formatter of its own'
-  expect((await formatFaults(root, [])).map((each) => `${each.file} ${each.wrong}`)).toEqual([
-    `${file}:1 ${wrong}`,
-  ])
-  expect(await formatFaults(root, [{ file, wrong, why: 'it must' }])).toEqual([])
-  writeFileSync(join(root, file), `const a: Intl.NumberFormatOptions = {}\n`)
-  expect(await formatFaults(root, [])).toEqual([])
 })

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: both are vitest's here, and stand still
+// biome-ignore-all lint/plugin/clock: both are vitest's here, and stand still
 /** Lines of the log leave together, all of them, in their order. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { HeldLines, RequestLines } from '#runtime/server/log'

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: a deadline is one of the machine: it tells an answer in time from none
 /** A database that says nothing, and one with few connections left: what is asked meanwhile, and after. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'

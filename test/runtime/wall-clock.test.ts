@@ -1,15 +1,11 @@
 /** Local days where clocks change, in every zone: by JavaScript, and by the database. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { firstInstantOf } from '#runtime/database/days'
 import { hourMs } from '#runtime/durations'
 import { addDays, localDay } from '#runtime/values/days'
 import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
-import { dayEdgeFaults } from '#scripts/checks/values/day-edges'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
@@ -58,19 +54,4 @@ test.each([
   ['2027-03-14', '02:30', 'America/New_York', ['2027-03-14T07:00:00.000Z']],
 ])('%s %s in %s', (day, time, zone, instants) => {
   expect(instantsOf(day, time, zone).map((at) => at.toISOString())).toEqual(instants)
-})
-
-test('who finds the edge of a day another way is told', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'edges-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  for (const layer of ['runtime', 'operations']) mkdirSync(join(root, layer))
-  const file = 'operations/a.ts'
-  writeFileSync(
-    join(root, file),
-    "const a = at.startOf('day')\nconst b = sql`(day)::timestamp at time zone z`\n",
-  )
-  expect((await dayEdgeFaults(root, [])).map((each) => `${each.file} ${each.wrong}`)).toEqual([
-    `${file}:1 finds a day's edge by Luxon's days`,
-    `${file}:2 takes a day's midnight for its beginning`,
-  ])
 })

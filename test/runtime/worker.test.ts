@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
 /** What the worker promises of every job. */
 import { expect, test } from 'vitest'
 import { handle } from '#runtime/jobs/handle'

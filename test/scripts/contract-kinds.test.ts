@@ -46,48 +46,9 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
     key,
     { type: 'string' },
     { type: 'string', [key]: 'x, y' },
-    `must have another form: ${key} none → x, y`,
-    `has another form: ${key} x, y → none`,
+    `must have another form: ${key} none → "x, y"`,
+    `has another form: ${key} "x, y" → none`,
   ]),
-  ...[
-    ['none', 0.01],
-    [0.01, 0.29],
-    [0.1, 0.3],
-  ].map(([wide, narrow]): (typeof kinds)[number] => [
-    `multiples of ${wide} and of ${narrow}`,
-    { type: 'number', ...(wide === 'none' ? {} : { multipleOf: wide }) },
-    { type: 'number', multipleOf: narrow },
-    `must have another form: multipleOf ${wide} → ${narrow}`,
-    `has another form: multipleOf ${narrow} → ${wide}`,
-  ]),
-  [
-    'cents and whole numbers',
-    { type: 'number', multipleOf: 0.01 },
-    { type: 'integer' },
-    'may no longer be number',
-    'may be number now',
-  ],
-  [
-    'unlike items',
-    { type: 'array', items: field, uniqueItems: false },
-    { type: 'array', items: field, uniqueItems: true },
-    'must have another form: uniqueItems false → true',
-    'has another form: uniqueItems true → false',
-  ],
-  [
-    'a bound that is in',
-    { type: 'number', minimum: 1 },
-    { type: 'number', exclusiveMinimum: 1 },
-    'is bounded more narrowly: exclusiveMinimum 1 (minimum) → 1',
-    'goes beyond its bound: exclusiveMinimum 1 → 1 (minimum)',
-  ],
-  [
-    'a bound that is out of another',
-    { type: 'integer', exclusiveMaximum: 10 },
-    { type: 'integer', maximum: 8 },
-    'is bounded more narrowly: maximum 10 (exclusiveMaximum) → 8',
-    'goes beyond its bound: maximum 8 → 10 (exclusiveMaximum)',
-  ],
   [
     'half of yes and no',
     { type: 'boolean' },
@@ -131,25 +92,11 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
     '.* may be null now',
   ],
   [
-    'their names',
-    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a', 'b'] } },
-    { type: 'object', additionalProperties: field, propertyNames: { enum: ['a'] } },
-    '.* may no longer be "b"',
-    '.* may be "b" now',
-  ],
-  [
     'what a list holds',
     { type: 'array', items: { type: ['string', 'null'] } },
     { type: 'array', items: { type: 'string' } },
     '[] may no longer be null',
     '[] may be null now',
-  ],
-  [
-    'a place of a tuple',
-    { type: 'array', prefixItems: [field, { type: ['string', 'null'] }], items: false },
-    { type: 'array', prefixItems: [field, { type: 'string' }], items: false },
-    '[1] may no longer be null',
-    '[1] may be null now',
   ],
   [
     'what comes after the places of a tuple',
@@ -164,13 +111,6 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
     { type: 'object', properties: { a: field }, required: ['a'], additionalProperties: field },
     '.a is required now',
     '.a may be left out now',
-  ],
-  [
-    'a list that becomes a pair',
-    { type: 'array', items: field, minItems: 1, maxItems: 2 },
-    { type: 'array', prefixItems: [field, field], items: false, minItems: 2, maxItems: 2 },
-    'is bounded more narrowly: minItems 1 → 2',
-    'goes beyond its bound: minItems 2 → 1',
   ],
   [
     'names of others that become fields',
@@ -223,10 +163,6 @@ const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
   ['values of either type', { type: ['string', 'null'], enum: ['a'] }, { type: 'string', enum: ['a'] }],
   ['yes and no', { type: 'boolean' }, { type: 'boolean', enum: [false, true] }],
   ['yes or no', { type: 'boolean' }, { anyOf: [{ const: true }, { const: false }] }],
-  ['a least whole number', { type: 'integer', minimum: 1 }, { type: 'integer', exclusiveMinimum: 0 }],
-  ['a largest whole number', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 10 }],
-  ['between whole numbers', { type: 'integer', maximum: 9 }, { type: 'integer', exclusiveMaximum: 9.5 }],
-  ['whole numbers', { type: 'integer', minimum: 1 }, { type: 'number', multipleOf: 1, minimum: 1 }],
   ['bounds of nothing', { type: 'string' }, { type: 'string', minLength: 0 }],
   [
     'the order of fields',
@@ -251,4 +187,24 @@ test.each(same)('the same: %s', (_name, one, other) => {
   const nothing = { breaking: [], added: [] }
   expect(changesOf(contractWith(one, one), contractWith(other, other))).toEqual(nothing)
   expect(changesOf(contractWith(other, other), contractWith(one, one))).toEqual(nothing)
+})
+
+/** Nobody knows which is wider: a change that breaks nobody is accepted with its reason. */
+test.each<JsonSchema>([
+  { type: 'number', multipleOf: 0.01 },
+  { type: 'array', uniqueItems: true },
+  { type: 'array', prefixItems: [field], items: false },
+  { type: 'object', propertyNames: { enum: ['a', 'b'] } },
+])('%j is reported however it changes', (schema) => {
+  const { type } = schema
+  const key = Object.keys(schema)[1]!
+  const other = { type, [key]: 'another' }
+  for (const [old, now] of [
+    [schema, other],
+    [other, schema],
+  ] as const) {
+    expect(changesOf(contractWith(old, field), contractWith(now, field)).breaking).toEqual([
+      expect.stringMatching(`^GadgetInput.of must have another form: ${key} `),
+    ])
+  }
 })

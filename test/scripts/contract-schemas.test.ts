@@ -44,7 +44,7 @@ test('a choice between objects that one is taken from, and one of them that chan
   const before = contractWith(choice, field)
   const after = structuredClone(before)
   after.schemas.Round!.required = ['size']
-  expect(changesOf(before, after).breaking).toEqual(['Round.size is required now'])
+  expect(changesOf(before, after).breaking).toEqual(['GadgetInput.of.size is required now'])
 })
 
 test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
@@ -54,7 +54,7 @@ test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
     { ...field, default: 'b' },
     ['.of, left out, is "b" instead of "a"'],
   ],
-  ['a new default', field, { ...field, default: null }, ['.of, left out, is null instead of nothing']],
+  ['a new default', field, { ...field, default: null }, ['.of, left out, is null instead of none']],
   [
     'a default of what has a name',
     { $ref: '#/components/schemas/Round', default: { size: 'a', is: 'round' } },
@@ -85,30 +85,11 @@ test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
     { type: ['string', 'null'], maxLength: 20, default: 'a' },
     [],
   ],
-  ['values that a bound lets in', { enum: ['a', 'b'] }, { type: 'string', minLength: 1, maxLength: 1 }, []],
-  [
-    'values and a bound',
-    { enum: ['a', 'bb', '😀'] },
-    { type: 'string', maxLength: 1 },
-    ['.of may no longer be "bb"'],
-  ],
-  [
-    'values and a pattern',
-    { enum: ['a', 'b'] },
-    { type: 'string', pattern: '^a$' },
-    ['.of may no longer be "b"'],
-  ],
-  [
-    'numbers and bounds',
-    { enum: [0, 0.3, 0.25] },
-    { type: 'number', exclusiveMinimum: 0, multipleOf: 0.1 },
-    ['.of may no longer be 0', '.of may no longer be 0.25'],
-  ],
   [
     'a pattern that becomes a format',
     { type: 'string', pattern: '^a, b$' },
     { type: 'string', format: 'date' },
-    ['.of must have another form: format none → date'],
+    ['.of must have another form: format none → "date"'],
   ],
   [
     'a field that is called as what every object has',
@@ -127,12 +108,6 @@ test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
     { type: 'object', properties: {} },
     { type: 'object', properties: {}, allOf: [{ required: ['a'] }] },
     ['.of must have another form: allOf none → [{"required":["a"]}]'],
-  ],
-  [
-    'a tuple that grows',
-    { type: 'array', prefixItems: [field], items: false, minItems: 1, maxItems: 1 },
-    { type: 'array', prefixItems: [field, field], items: false, minItems: 2, maxItems: 2 },
-    ['.of is bounded more narrowly: minItems 1 → 2'],
   ],
 ])('sent: %s', (_name, old, now, told) => {
   expect(changesOf(contractWith(old, field), contractWith(now, field)).breaking).toEqual(

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: it asks whether deadlines hold while another process stands still
 /** A PostgreSQL server that stands still, as a machine does whose disk hangs: every process of it is stopped. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -5,6 +6,7 @@ import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
+// biome-ignore lint/style/noRestrictedImports: it asks whether deadlines hold while another process stands still
 import { machineClock } from '#runtime/clock'
 import { throwawayPostgres } from '#scripts/cli/postgres'
 import { testApp } from '#test/support/app'

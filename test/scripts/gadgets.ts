@@ -2,7 +2,34 @@
 import type { JsonSchema } from '#runtime/documents/publish'
 import type { Call, Contract } from '#scripts/contract/contract'
 
-export const call: Call = {
+/** A call by its parts. */
+export interface Parts {
+  id: string
+  access?: NonNullable<Call['access']>
+  parameters: Record<string, { required?: true; schema: JsonSchema }>
+  body?: { required?: true; schema: JsonSchema }
+  answer: { status: string; headers: string[]; schema?: JsonSchema }
+}
+
+export function callOf({ parameters, body, answer, ...rest }: Parts): Call {
+  const parts = Object.entries({ ...parameters, ...(body ? { body } : {}) })
+  const headers = answer.headers.map((name) => [`answer's header ${name}`, {}])
+  return {
+    ...rest,
+    status: answer.status,
+    sent: {
+      type: 'object',
+      properties: Object.fromEntries(parts.map(([name, { schema }]) => [name, schema])),
+      required: parts.filter(([, { required }]) => required).map(([name]) => name),
+    },
+    answered: {
+      type: 'object',
+      properties: { ...Object.fromEntries(headers), ...(answer.schema ? { answer: answer.schema } : {}) },
+    },
+  }
+}
+
+export const call: Parts = {
   id: 'post_gadgets',
   access: { scopes: ['platform:write'], role: 'member' },
   parameters: {
@@ -16,9 +43,9 @@ export const field: JsonSchema = { type: 'string', maxLength: 20 }
 export const contractWith = (
   sent: JsonSchema,
   answered: JsonSchema,
-  changed: Partial<Call> = {},
+  changed: Partial<Parts> = {},
 ): Contract => ({
-  calls: { 'POST /gadgets': { ...call, ...changed } },
+  calls: { 'POST /gadgets': callOf({ ...call, ...changed }) },
   schemas: {
     Gadget: { type: 'object', properties: { of: answered, name: field }, required: ['of', 'name'] },
     GadgetInput: {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/clock: the processes it starts go by the machine's clock
 /** kill -9 of the process that sends an automation's messages: each customer has one, none is left on its way. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 /** kill -9 between the provider's answer and our commit (subscription, rule 4): reconciled, cancelled once. */
 import { afterAll, expect, test } from 'vitest'
+// biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
 import { advance, call, prepared, type Running, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'

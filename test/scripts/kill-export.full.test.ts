@@ -39,6 +39,7 @@ test.skipIf(inject('nodes').length > 1)(
       }
     }
     const day = (before: number): string =>
+      // biome-ignore lint/nursery/noJsRestrictedProperties: the processes it starts go by the machine's clock
       new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
     const path = `/v1/conversions/export?startDate=${day(110)}&endDate=${day(-1)}&status=all`
     const first = await start('scripts/start.ts', env)

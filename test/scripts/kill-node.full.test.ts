@@ -8,6 +8,7 @@ import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { connectEcommerce } from '#operations/store/connections/connections'
+// biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
 import { type ThrowawayCitus, throwawayCitus } from '#scripts/cli/citus'
 import { type TestApp, testApp } from '#test/support/app'

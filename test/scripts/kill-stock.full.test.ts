@@ -31,6 +31,7 @@ async function filled(app: TestApp): Promise<{ key: string; storeId: string }> {
       const isEmail = sql`g.n % 5 < 3`
       const email = sql<string>`case when ${isEmail} then 'shopper-' || g.n || '@example.com' end`
       const phone = sql<string>`case when not ${isEmail} then '+55119' || (80000000 + g.n * 10 + 5) end`
+      // biome-ignore lint/plugin/clock: the processes it starts go by the machine's clock
       const at = sql<Date>`date_trunc('milliseconds', now()) - (20000 - g.n) * interval '1 second'`
       return eb
         .selectFrom(sql<{ n: number }>`generate_series(1, ${sql.lit(people)})`.as(sql`g(n)`))

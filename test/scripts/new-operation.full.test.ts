@@ -30,6 +30,7 @@ async function cloned(): Promise<void> {
     'tsconfig.json',
     'vitest.config.ts',
     'biome.json',
+    '.dependency-cruiser.mjs',
     '.knip.json',
     '.gitignore',
     'README.md',
@@ -50,7 +51,7 @@ async function cloned(): Promise<void> {
 
 /** What `npm run check` knows of files that it has seen: of its own, or ours would read all of them anew the next time. */
 async function checkedBefore(packages: string): Promise<void> {
-  for (const name of ['lint.json', 'read-0.json', 'read-1.json']) {
+  for (const name of ['lint.json']) {
     if (existsSync(join(root, cache, name))) await cp(join(root, cache, name), join(folder, cache, name))
   }
   // The compiler tells files by where they are seen from it.

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
 import { openPostgres } from '#db/open'
+// biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
 import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: it tells an end by request from one that is cut off after ten seconds
 /** `npm start` on an empty folder, as a person types it, and `npm run seed` on what that has made. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: the processes it starts go by the machine's clock
 /** Servers as processes of their own, for tests that kill them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,6 +9,7 @@ import { expect, inject } from 'vitest'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPglite, openPostgres } from '#db/open'
+// biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
 import { freshDatabase, migratedSnapshot, type TestApp, testApp } from './app.ts'
 import { whenFileEnds } from './closing.ts'

@@ -3,6 +3,7 @@
  * finds it where the file put it before its first: what a test moved is put back.
  */
 import { beforeEach } from 'vitest'
+// biome-ignore lint/style/noRestrictedImports: it makes the clock that stands
 import { type MovableClock, machineClock } from '#runtime/clock'
 
 /** A Friday, nine in the morning in São Paulo. */

@@ -128,6 +128,7 @@ function mergedWith(contact: Written, person: Person): Written {
   const fields = Object.entries(person.customFields)
   const isSame =
     name === contact.name &&
+    // biome-ignore lint/plugin/contact-spelling: it asks whether a row has to be written: another spelling is
     email === contact.email &&
     fields.every(([field, value]) => contact.customFields[field] === value)
   if (isSame) return contact

@@ -62,6 +62,7 @@ export async function failCampaign(
     message: `Nothing of it was sent, because ${why[reason]}.`,
     link: `/campaigns/${campaign.id}`,
     data: { campaignId: campaign.id, failureReason: reason },
+    dedupeKey: null,
   })
 }
 
@@ -89,6 +90,7 @@ async function pauseCampaign(ctx: Context, campaign: CampaignRow, stop: StopReas
     message: `It was paused, because ${because}. ${campaign.pending} messages wait.`,
     link: `/campaigns/${campaign.id}`,
     data: { campaignId: campaign.id, pauseReason: reason },
+    dedupeKey: null,
   })
 }
 
@@ -166,6 +168,7 @@ export async function finishSending(ctx: Context, campaignId: string): Promise<b
       message: `Of ${done.total} contacts ${done.sent} got the message, ${done.failed} failed and ${done.skipped} were skipped.`,
       link: `/campaigns/${campaignId}`,
       data: { campaignId, total: done.total, sent: done.sent, failed: done.failed, skipped: done.skipped },
+      dedupeKey: null,
     })
     return true
   })

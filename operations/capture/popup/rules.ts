@@ -39,6 +39,7 @@ function rouletteFaults(prizes: PopupSettings['roulette']['prizes']): string[] {
     if (probability <= 0) faults.push(`roulette.prizes.${i}.probability: must be more than 0`)
     if (coupon) faults.push(...couponFaults(`roulette.prizes.${i}.coupon`, coupon))
   }
+  // biome-ignore lint/plugin/cents: a chance in per cent, not money
   const sum = prizes.reduce((total, { probability }) => total + Math.round(probability * 100), 0)
   if (prizes.length >= 2 && sum !== 100_00) {
     faults.push(`roulette.prizes: probabilities must sum to 100 (now ${sum / 100})`)

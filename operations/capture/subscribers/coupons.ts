@@ -1,5 +1,6 @@
 /** Codes of their own, made on the platform: tried at once, else by the job. */
 
+// biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
 import { connections, coupons, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -2,6 +2,7 @@
 import type { Prize } from '../popup/schema.ts'
 
 /** Hundredths of a per cent that a prize has. */
+// biome-ignore lint/plugin/cents: a chance in per cent, not money
 const weightOf = ({ probability }: Pick<Prize, 'probability'>): number => Math.round(probability * 100)
 
 /** Over which numbers is drawn: the sum of the weights. */

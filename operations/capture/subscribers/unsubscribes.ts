@@ -78,6 +78,7 @@ export async function among(
     .selectFrom('email_unsubscribes')
     .select('email')
     .where('topic', '=', topic)
+    // biome-ignore lint/plugin/contact-spelling: email_unsubscribes holds keys
     .where('email', 'in', [...new Set(emails.map(emailKey))])
     .execute()
   return new Set(rows.map((row) => row.email))

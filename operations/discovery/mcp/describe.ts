@@ -6,6 +6,7 @@ import { type JsonSchema, publish } from '#runtime/documents/publish'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { consequencesOf, readsBefore } from './consequences.ts'
 
+// biome-ignore lint/plugin/module-state: made once of an operation, which does not change while the server runs
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 
 /** As `describe_operation` answers it; made once for each operation. */

@@ -27,6 +27,7 @@ interface Entry {
   hasTellingEnd: boolean
 }
 
+// biome-ignore lint/plugin/module-state: made once of a registry, which does not change while the server runs
 const searches = new WeakMap<Registry, OperationSearch>()
 
 export class OperationSearch {

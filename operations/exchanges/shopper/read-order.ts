@@ -1,4 +1,5 @@
 /** An order as it is now: asked of the platform, read from the mirror where the platform is silent. */
+// biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PlatformOrder } from '#operations/store/door'
 import { connections, orders } from '#operations/store/door'

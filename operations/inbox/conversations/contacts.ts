@@ -33,6 +33,7 @@ export async function ensureContact(
   const known = await findByKey(ctx, key)
   if (known) {
     const name = profileName ?? known.profile_name
+    // biome-ignore lint/plugin/contact-spelling: found by its key; another spelling is kept
     if (known.phone !== phone || known.profile_name !== name)
       await takeOver(ctx, known.id, phone, profileName)
     return { id: known.id, isNew: false }

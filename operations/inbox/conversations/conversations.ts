@@ -120,6 +120,7 @@ export async function assign(
     message: null,
     data: { conversationId: id },
     recipientIds: [wanted],
+    dedupeKey: null,
   })
 }
 

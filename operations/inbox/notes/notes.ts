@@ -83,6 +83,7 @@ export async function addNote(
       message: input.text,
       data: { conversationId },
       recipientIds: mentions,
+      dedupeKey: null,
     })
   }
   return new JsonText(added.text)

@@ -212,5 +212,6 @@ async function finish(tx: Context, run: { changed: number }, hasHistory: boolean
     title: 'The inbox is complete',
     message: `${found} missing and put in place.${limits}`,
     data: { messages: run.changed },
+    dedupeKey: null,
   })
 }

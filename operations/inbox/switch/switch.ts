@@ -58,6 +58,7 @@ export async function noticeConnection(ctx: Context): Promise<void> {
       title: 'The inbox is off',
       message:
         'The official number is disconnected: nothing comes in and nothing leaves until it is connected again.',
+      dedupeKey: null,
     })
   })
   if (!hasOfficial) await failQueued(ctx)

@@ -49,6 +49,7 @@ async function recalculateSome(tx: Context): Promise<boolean> {
       title: 'The tiers are computed',
       message: `${counted.processed} contacts were looked at, ${counted.changed} changed.`,
       data: { contacts: counted.processed, changed: counted.changed },
+      dedupeKey: null,
     })
   }
   return true

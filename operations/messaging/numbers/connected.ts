@@ -66,6 +66,7 @@ export async function welcome(
     title: `${number.phone} is connected`,
     message: `Messages of the store leave through ${name} from now on.`,
     data: { connectionType: type, phone: number.phone },
+    dedupeKey: null,
   })
   await tellConnected(ctx, type)
 }

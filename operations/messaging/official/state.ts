@@ -103,6 +103,7 @@ export async function toTrouble(ctx: Context, row: OfficialNumberRow, issue: Num
     title: `The official number ${row.phone ?? ''} cannot send`.replace('  ', ' '),
     message: `${message}.`,
     data: { connectionType: 'official', issue },
+    dedupeKey: null,
   })
 }
 
@@ -134,5 +135,6 @@ export async function takeOverHealth(
     title: `The standing of ${row.phone ?? 'the official number'} went down`,
     message: `By its provider's word ${reasons.join(', and ')}.`,
     data: { qualityRating: health.qualityRating, messagingLimitTier: tier },
+    dedupeKey: null,
   })
 }

@@ -271,7 +271,8 @@ export class SandboxMessaging implements MessagingPort {
     query =
       phone === undefined
         ? query.where('store_id', '=', storeId)
-        : query.where('store_id', 'in', [storeId, noStore]).where('phone', '=', phone)
+        : // biome-ignore lint/plugin/contact-spelling: what was sent to a number as it was dialled
+          query.where('store_id', 'in', [storeId, noStore]).where('phone', '=', phone)
     const rows = await query.orderBy('sent_at', 'desc').orderBy('id', 'desc').execute()
     return rows.map((row) => {
       const { via, ...content } = row.content as { via: Send['via'] } & Record<string, unknown>

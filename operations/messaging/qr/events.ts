@@ -142,6 +142,7 @@ async function tellOfEnd(ctx: Context, phone: string | null): Promise<void> {
     title: `${phone ?? 'The phone'} is not linked any more`,
     message: 'The link was ended on the phone. Nothing leaves through it until you scan a new code.',
     data: { connectionType: 'qr', phone },
+    dedupeKey: null,
   })
 }
 

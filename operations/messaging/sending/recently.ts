@@ -2,6 +2,7 @@
 import type { Context } from '#runtime/context'
 
 const freshMs = 250
+// biome-ignore lint/plugin/module-state: for a quarter of a second, and no longer than the context that asks lives
 const kept = new WeakMap<Context, Map<string, { until: number; value: Promise<unknown> }>>()
 
 /** What `load` answered to this context under this name within the last quarter of a second, or answers now. */

@@ -109,6 +109,7 @@ export async function moveCategory(ctx: Context, row: TemplateRow, category: str
     title: `The template ${row.name} is ${category} now`,
     message: `The provider moved it from ${row.category} to ${category}. Marketing messages cost more than others.`,
     data: { templateId: row.id, name: row.name, language: row.language, category },
+    dedupeKey: null,
   })
   return true
 }
@@ -168,6 +169,7 @@ export async function warnOfMisfits(
     title: `The template ${name} takes other parameters now`,
     message: `It is used by ${usedBy.join(', ')} with another number of parameters, and cannot be sent from there: change them there.`,
     data: { templateId: id, name, language },
+    dedupeKey: null,
   })
 }
 
@@ -198,6 +200,7 @@ export async function forgetTemplate(ctx: Context, row: TemplateRow, isSurprise 
     title: `The template ${row.name} is gone`,
     message: `It was deleted at the provider, and is used by ${usedBy.join(', ')}: choose another template there.`,
     data: { templateId: row.id, name: row.name, language: row.language },
+    dedupeKey: null,
   })
 }
 

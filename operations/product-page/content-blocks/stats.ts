@@ -56,6 +56,7 @@ const figures = prepared<days.DayRange, { text: string }>((db, range) =>
 
 const countsOf = sql`'impressions', coalesce(x.impressions, 0), 'clicks', coalesce(x.clicks, 0)`
 /** Per cent, halves up; null without impressions. */
+// biome-ignore lint/plugin/cents: a rate of clicks, not money
 const clickRate = sql`round(x.clicks * 100.0 / nullif(x.impressions, 0), 2)`
 
 const everyDay = ({ startDate, endDate }: days.DayRange) =>

@@ -43,4 +43,5 @@ const tellBroken = (ctx: Context, id: string, name: string): Promise<void> =>
     message: 'Fewer than two of its items can be bought: replace some, or turn the look off.',
     link: '/shop-the-look',
     data: { id },
+    dedupeKey: null,
   })

@@ -39,6 +39,7 @@ export async function noticeUnavailable(ctx: Context, productIds: readonly strin
         message: 'One of its products is unpublished or gone: replace it, or pause the bundle.',
         link: '/bundles',
         data: { id },
+        dedupeKey: null,
       })
     }
   }

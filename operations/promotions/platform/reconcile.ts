@@ -116,6 +116,7 @@ async function tellOfRefusal(ctx: Context, kind: Kind, saved: Saved, reason: str
     message: `${reason}. It is tried again each hour; shoppers do not get it meanwhile.`,
     link: kind.path,
     data: { kind: kind.name, id: saved.id },
+    dedupeKey: null,
   })
 }
 

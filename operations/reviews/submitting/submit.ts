@@ -341,6 +341,7 @@ async function tellOfPending(
     title: 'A review waits for you',
     message: `${name} gave ${product.name} ${rating} of 5 stars.`,
     data: { reviewId: id, productId: product.productId, rating },
+    dedupeKey: null,
   })
 }
 

@@ -84,17 +84,20 @@ async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Can
             .where(isOf)
         // Each of the four by an index of its own. As one condition the planner would rather look at every touch of a
         // small store for each order.
-        return touches(sql`m.phone_key = o.phone_key`)
-          .unionAll(touches(sql`m.email = ${emailKeyOf('o.customer_email')}`))
-          .unionAll(
-            // One by one: of a list nobody knows how many it has, and PostgreSQL reckons with ten.
-            touches(sql`true`).innerJoin(
-              sql<{ code: string }>`unnest(o.coupon_codes)`.as<'c'>(sql`c(code)`),
-              (join) => join.on(sql<boolean>`upper(m.coupon_code) = upper(c.code)`),
-            ),
-          )
-          .unionAll(touches(sql`m.click_token = o.click_token`))
-          .as('t')
+        return (
+          touches(sql`m.phone_key = o.phone_key`)
+            // biome-ignore lint/plugin/contact-spelling: attribution_touches holds keys
+            .unionAll(touches(sql`m.email = ${emailKeyOf('o.customer_email')}`))
+            .unionAll(
+              // One by one: of a list nobody knows how many it has, and PostgreSQL reckons with ten.
+              touches(sql`true`).innerJoin(
+                sql<{ code: string }>`unnest(o.coupon_codes)`.as<'c'>(sql`c(code)`),
+                (join) => join.on(sql<boolean>`upper(m.coupon_code) = upper(c.code)`),
+              ),
+            )
+            .unionAll(touches(sql`m.click_token = o.click_token`))
+            .as('t')
+        )
       },
       (join) => join.onTrue(),
     )

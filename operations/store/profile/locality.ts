@@ -14,6 +14,7 @@ export function isTimezone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return false
   if (/^[A-Za-z]{3}$/.test(text) && !abbreviations.includes(text)) return false
   try {
+    // biome-ignore lint/plugin/formatter: it asks whether there is such a time zone, and formats nothing
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions()
     // Case is not looked at by Intl, which answers the name as it is spelt, or the zone it is an alias of.
     return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase()

@@ -109,6 +109,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
   // The bounds that an index serves, a little wider than the month, then the local date itself.
   const within = (column: string) => {
     const at = sql.ref(column)
+    // biome-ignore lint/plugin/midnight: its bounds are three hours wider, and each row is asked for its date
     return sql<boolean>`${at} >= (${month}::date::timestamp at time zone ${zone}) - interval '3 hours'
       and ${at} < (${next}::date::timestamp at time zone ${zone}) + interval '3 hours'
       and ${dayOf(column)} >= ${month}::date and ${dayOf(column)} < ${next}::date`

@@ -102,5 +102,6 @@ async function join(ctx: Context, { email, role }: Invitation, name: string): Pr
     level: 'info',
     title: `${name} joined the team`,
     message: `${email} accepted the invitation and is now ${role === 'member' ? 'a' : 'an'} ${role}.`,
+    dedupeKey: null,
   })
 }

@@ -1,4 +1,5 @@
 /** Calls of a platform that asks to slow down: what it asks for is waited for, by all calls of the store together. */
+// biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
 import { Throttled, Unavailable } from '#runtime/ports/errors'
 
@@ -17,6 +18,7 @@ interface Queue {
 }
 
 /** Stores whose platform asked to slow down: their calls leave one after another until none waits any more. */
+// biome-ignore lint/plugin/module-state: a platform that asks to slow down says so to each process
 const slow = new Map<string, Queue>()
 
 /** What `call` answers. Throws `Unavailable` or `Throttled` where it would have to wait longer than it may. */

@@ -50,6 +50,7 @@ export interface Modules {
   files: ReadonlyMap<string, Packed>
 }
 
+// biome-ignore lint/plugin/module-state: a cache of this server's files, which do not change while it runs
 const made = new WeakMap<Wired['elements'], Modules>()
 const script = 'text/javascript; charset=utf-8'
 
@@ -93,6 +94,7 @@ const loaderBody = ['visitor.js', 'loader.js']
   .map((text) => text.replace(/^import .*\n/gm, '').replace(/^(export |[ \t]+)/gm, ''))
   .join('\n')
 
+// biome-ignore lint/plugin/module-state: a cache of this server's files, which do not change while it runs
 const loaders = new Map<string, Packed>()
 const loadersAtMost = 2000
 

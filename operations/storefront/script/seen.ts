@@ -7,6 +7,7 @@ import { embedSeen, seen } from './publication.ts'
 
 const restMs = hourMs
 const storesAtMost = 10_000
+// biome-ignore lint/plugin/module-state: a bound on writes of this process: without it the same would be written more often
 const written = new Map<string, number>()
 
 /** `isEmbedded`: by the block that the merchant switched on. Nobody waits for it. */

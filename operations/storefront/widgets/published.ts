@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin/module-state: a cache with bounds, whose copies are good for one stamp of the store
 /**
  * The answer of `GET /storefront/:publicId/widgets`: built once for each state of the store, page and product, and kept
  * in this process. What a copy is good for is one stamp, read with the store at each request.

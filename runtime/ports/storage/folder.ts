@@ -145,6 +145,7 @@ async function sweep(temporaryDir: string): Promise<void> {
   for (const name of await readdir(temporaryDir)) {
     const path = join(temporaryDir, name)
     const found = await orNull(stat(path))
+    // biome-ignore lint/nursery/noJsRestrictedProperties: it compares with the times of files
     if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
   }
 }

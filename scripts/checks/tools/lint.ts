@@ -22,9 +22,10 @@ export async function lint(root: string): Promise<Result> {
   const there = await filesOf(root)
   if (!there) return check(root, ['.'])
   const settings = sum(
-    ...(await Promise.all(
-      ['package.json', '../../../biome.json'].map((file) => readFile(join(root, biome, file))),
-    )),
+    await readFile(join(root, biome, 'package.json')),
+    ...Object.keys(there)
+      .filter((path) => path === 'biome.json' || path.endsWith('.grit'))
+      .map((path) => there[path]!),
   )
   const before = await lastInOrder(root)
   const isSame = before?.settings === settings
@@ -40,7 +41,13 @@ export async function lint(root: string): Promise<Result> {
 
 const check = (root: string, paths: string[]): Promise<Result> =>
   tool(root, name, join(root, biome, 'bin/biome'), [
-    ...['check', '--colors=off', '--no-errors-on-unmatched', '--files-ignore-unknown=true'],
+    ...[
+      'check',
+      '--colors=off',
+      '--no-errors-on-unmatched',
+      '--files-ignore-unknown=true',
+      '--error-on-warnings',
+    ],
     ...paths,
   ])
 
@@ -74,7 +81,7 @@ async function lastInOrder(root: string): Promise<InOrder | null> {
   }
 }
 
-function sum(...contents: Buffer[]): string {
+function sum(...contents: (Buffer | string)[]): string {
   const hash = createHash('sha256')
   for (const each of contents) hash.update(each)
   return hash.digest('base64')

@@ -18,6 +18,7 @@ const notice = (title: string, more: Partial<Notice> = {}): Notice => ({
   level: 'success',
   title,
   message: null,
+  dedupeKey: null,
   ...more,
 })
 const list = async (shop: Shop, input: CallInput = {}) => (await shop.call(listNotifications, input)).body

@@ -159,6 +159,7 @@ test('the clock goes back to the present, with the jobs that wait', async () => 
   expect([back.status, JSON.parse(back.text).offsetSeconds]).toEqual([200, 0])
   expect(app.clock.offset).toBe(0)
   const rows = await app.database.query<{ id: string; hours: number }>(
+    // biome-ignore lint/plugin/clock: pg-boss dates its jobs by the database's own clock
     `select id, round(extract(epoch from start_after - now()) / 3600)::int as hours from pgboss.job where id = any($1::uuid[])`,
     [[later, due]],
   )

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/nursery/noJsRestrictedProperties: it gives back what the adapter waits for by its own stopwatch
 /** A leaky bucket: what is taken comes back by time. */
 export class Bucket {
   readonly size: number

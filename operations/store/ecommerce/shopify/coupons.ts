@@ -61,6 +61,7 @@ function termsOf({ codeDiscount: found }: Found): CouponTerms | null {
   if (gets?.items.__typename !== 'AllDiscountItems') return null
   const { percentage, amount } = gets.value
   if (percentage !== undefined) {
+    // biome-ignore lint/plugin/cents: a percentage, not money
     return { ...common, type: 'percentage', value: (Math.round(percentage * 1e6) / 1e4).toFixed(2) }
   }
   return amount === undefined ? null : { ...common, type: 'amount', value: money(amount.amount) }

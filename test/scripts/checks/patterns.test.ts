@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Packed, packedAnswer } from '#runtime/http/packed'
 import { withoutEnd, withoutStart } from '#runtime/values/ends'
-import { patternFaults } from '#scripts/checks/values/patterns'
+import { patternFaults } from '#scripts/checks/patterns'
 
 const root = mkdtempSync(join(tmpdir(), 'patterns-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -30,7 +30,7 @@ test.each([
   '/^(a+)+$/',
 ])('%s', async (pattern) => {
   expect(await faultsOf(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([
-    `operations/a.ts:1 tries ${pattern} in each way to share a run`,
+    `operations/a.ts tries ${pattern} in each way to share a run`,
   ])
 })
 

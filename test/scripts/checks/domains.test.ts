@@ -50,5 +50,5 @@ test('a section names what is its own', async () => {
 })
 
 test('the tree keeps its rules', async () => {
-  expect(await domainFaults(join(import.meta.dirname, '../..'))).toEqual([])
+  expect(await domainFaults(join(import.meta.dirname, '../../..'))).toEqual([])
 })

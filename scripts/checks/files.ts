@@ -1,0 +1,15 @@
+/** The project's files, as the checks read them. */
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+
+/** The TypeScript files below a folder of a project's root, by their paths from the root. */
+export async function typescriptFiles(root: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort()
+}
+
+export const readCode = (root: string, file: string): string => readFileSync(join(root, file), 'utf8')

@@ -1,0 +1,74 @@
+/**
+ * A pattern that begins with a run of any length is tried again at each of the run's letters, and one with two runs of the
+ * same letters in each way to share them: a text of 16 KiB that does not match then blocks the process for a second.
+ */
+import { analyse } from 'scslre'
+import type { Fault } from '#runtime/registry/checks'
+import { readCode, typescriptFiles } from './files.ts'
+
+const literal =
+  /(?<=[=(,:[!?&|{}>;]\s*|\breturn\s)\/(?![*/])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([dgimsuvy]*)/g
+const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
+
+const ourOwn = 'it reads what is written in this repository'
+const anOperators = 'it reads a setting, once'
+
+/** Patterns whose texts nobody outside can make long. */
+const allowed: readonly (readonly [file: string, pattern: string, why: string])[] = [
+  ['runtime/documents/markdown.ts', String.raw`/\s*\n\s*/g`, ourOwn],
+  [
+    'runtime/documents/markdown.ts',
+    '/`([^`]+)`|\\*\\*([^*]+)\\*\\*|\\[([^\\]]+)\\]\\(((?:https:\\/\\/|\\/|#|\\.)[^)\\s]*)\\)/g',
+    ourOwn,
+  ],
+  ['runtime/documents/pattern.ts', String.raw`/^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/`, ourOwn],
+  ['operations/storefront/script/modules.ts', String.raw`/\n\/\/# sourceMappingURL=.*\s*$/`, ourOwn],
+  ['runtime/documents/openapi.ts', String.raw`/[\s,]+\S*$/`, ourOwn],
+  [
+    'db/confining.ts',
+    String.raw`/'[^']*'|[(),]|(?:"?\w+"?\s*\.\s*)*"?[a-z_]\w*"?/gi`,
+    'it reads our own SQL, each once',
+  ],
+  ['runtime/server/settings.ts', String.raw`/\/+$/`, anOperators],
+  ['operations/messaging/provider/whatsapp/options.ts', String.raw`/\/+$/`, anOperators],
+  ['runtime/ports/storage/disk.ts', String.raw`/\/+$/`, anOperators],
+  ['runtime/ports/storage/s3.ts', String.raw`/\/+$/`, anOperators],
+  ['runtime/ports/storage/s3.ts', String.raw`/^\/+|\/+$/g`, anOperators],
+]
+
+export async function patternFaults(root: string, exceptions = allowed): Promise<Fault[]> {
+  const exempt = new Set(exceptions.map(([file, pattern]) => `${file} ${pattern}`))
+  const slow = new Set<string>()
+  const faults: Fault[] = []
+  for (const layer of ['db', 'runtime', 'operations']) {
+    for (const file of await typescriptFiles(root, layer)) {
+      if (file.startsWith('db/migrations/')) continue
+      for (const pattern of slowPatterns(readCode(root, file))) {
+        slow.add(`${file} ${pattern}`)
+        if (exempt.has(`${file} ${pattern}`)) continue
+        faults.push({
+          file,
+          wrong: `tries ${pattern} in each way to share a run`,
+          remedy:
+            'begin it with what precedes the run ((?<!…) too), match the whole run and look at it (text.replace(/\\s+/g, (run) => …)), ' +
+            'or walk from the end (withoutEnd of #runtime/values/ends)',
+        })
+      }
+    }
+  }
+  const outlived = [...exempt].filter((exception) => !slow.has(exception))
+  return [
+    ...faults,
+    ...outlived.map((exception) => ({
+      file: 'scripts/checks/patterns.ts',
+      wrong: `nothing is slow any more: ${exception}`,
+      remedy: 'take it off the list',
+    })),
+  ]
+}
+
+const slowPatterns = (code: string): string[] =>
+  [...code.replace(comments, '').matchAll(literal)]
+    .filter(([, source]) => /[*+,]/.test(source!))
+    .filter(([, source, flags]) => analyse({ source: source!, flags: flags! }).reports.length > 0)
+    .map(([pattern]) => pattern)
