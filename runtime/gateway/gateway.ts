@@ -4,12 +4,13 @@
  */
 import { performance } from 'node:perf_hooks' // the global of that name is looked up anew at each use
 import type { Services } from '#runtime/context'
-import { Refusal, statusOf } from '#runtime/errors'
+import { Refusal } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { type RequestLine, requestLogOf } from '#runtime/server/log'
 import type { Metrics } from '#runtime/server/metrics'
 import { currentTrace, traceOf, within } from '#runtime/trace'
-import type { Answer, Call, IncomingCall, Shared, Step } from './call.ts'
+import { type Answer, jsonHeaders, logFailure, refusalAnswer } from './answers.ts'
+import type { Call, IncomingCall, Shared, Step } from './call.ts'
 import { type Deadline, tooLate } from './deadline.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -111,14 +112,10 @@ export class Gateway implements Shared {
       startedAt,
       now: this.services.clock.ms(),
       running: startedAt,
-      headers: {
-        'content-type': 'application/json',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': requestId,
-      },
+      headers: jsonHeaders(requestId),
       access: null,
       text: '',
+      params: {},
       query: undefined,
       body: undefined,
       claim: null,
@@ -175,8 +172,7 @@ export class Gateway implements Shared {
   #late(call: Call): Answer {
     const refusal = tooLate(this.deadline)
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
-    const headers = { ...call.headers, 'retry-after': '5' }
-    const answer = this.#answered(call, { status: statusOf(refusal.code), body: refusal.body(), headers })
+    const answer = this.#answered(call, refusalAnswer(refusal, { ...call.headers }))
     call.isLate = true
     return answer
   }
@@ -210,18 +206,12 @@ export class Gateway implements Shared {
 
   #failed(call: Call, error: unknown): Answer | Promise<Answer> {
     let refusal = refusalFrom(error, { ifMatch: call.request.header('if-match') !== undefined })
-    if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
-      const level = refusal.code === 'unavailable' ? 'error' : 'warn'
-      this.services.log[level](
-        { requestId: call.requestId, operation: call.operation?.id, err: error },
-        'failed',
-      )
-    }
+    logFailure(this.services.log, error, refusal, {
+      requestId: call.requestId,
+      operation: call.operation?.id,
+    })
     if (this.strict) refusal = undeclared(call, refusal) ?? refusal
-    const { headers } = call
-    if (refusal.headers) Object.assign(headers, refusal.headers)
-    if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
-    const answer = { status: statusOf(refusal.code), body: refusal.body(), headers }
+    const answer = refusalAnswer(refusal, call.headers)
     if (!call.claim || !call.context) return this.#answered(call, answer)
     const { context, claim } = call
     claim.end()

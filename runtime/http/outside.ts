@@ -3,18 +3,19 @@ import type { Context as HonoContext } from 'hono'
 import { Hono } from 'hono'
 import { routePath } from 'hono/route'
 import { type Services, SystemContext } from '#runtime/context'
-import { errorBody, Refusal, refuse, statusOf } from '#runtime/errors'
+import { type Refusal, refuse } from '#runtime/errors'
+import { jsonHeaders, logFailure, refusalAnswer, toResponse } from '#runtime/gateway/answers'
 import { type Deadline, tooLate, type Waiting } from '#runtime/gateway/deadline'
 import { decodeParameter, parseQuery } from '#runtime/gateway/input'
 import { refusalFrom } from '#runtime/gateway/refusal'
-import { canonicalPath } from '#runtime/gateway/routes'
 import type { Worker } from '#runtime/jobs/worker'
-import { PageRequest, pathOf, searchOf } from '#runtime/page'
+import { PageRequest } from '#runtime/page'
 import type { Registry } from '#runtime/registry/loaded'
 import { traceOf, within } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
-import { addressOfClient, type Env, receivedOf } from './request.ts'
+import { callerAddress, type Env, receivedBytes } from './env.ts'
 import { refusalOfSandbox } from './sandbox-guard.ts'
+import { rawPath, rawQuery } from './target.ts'
 
 interface Kept {
   Bindings: Env
@@ -25,7 +26,7 @@ type Call = HonoContext<Kept>
 
 /** Takes routes. Paths are matched as they were sent: a fixed segment has one way to be written. */
 export function outsideRoutes({ clock, log }: Services): Outside {
-  const hono: Outside = new Hono<Kept>({ getPath: pathOf })
+  const hono: Outside = new Hono<Kept>({ getPath: rawPath })
   hono.use(async (c, next) => {
     c.set('requestId', newId(clock.ms()))
     await within(traceOf(c.req), next)
@@ -33,10 +34,7 @@ export function outsideRoutes({ clock, log }: Services): Outside {
   hono.notFound((c) => refusedAnswer(c, refuse('not_found', 'No such address')))
   hono.onError((error, c) => {
     const refusal = refusalFrom(error)
-    if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
-      const level = refusal.code === 'unavailable' ? 'error' : 'warn'
-      log[level]({ requestId: c.get('requestId'), path: patternOf(c), err: error }, 'failed')
-    }
+    logFailure(log, error, refusal, { requestId: c.get('requestId'), path: patternOf(c) })
     return refusedAnswer(c, refusal)
   })
   return hono
@@ -45,27 +43,14 @@ export function outsideRoutes({ clock, log }: Services): Outside {
 /** Of the route, without what stands for its parameters: some are tokens that open what they name. */
 const patternOf = (c: Call): string => routePath(c, -1)
 
-function refusedAnswer(c: Call, { code, message, headers }: Refusal): Response {
-  const answer = new Response(errorBody(code, message), {
-    status: statusOf(code),
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      'x-request-id': c.get('requestId'),
-      ...(code === 'unavailable' ? { 'retry-after': '5' } : {}),
-      ...headers,
-    },
-  })
-  return answer
-}
+const refusedAnswer = (c: Call, refusal: Refusal): Response =>
+  toResponse(refusalAnswer(refusal, jsonHeaders(c.get('requestId'))))
 
 /** Refuses an address that holds what no text may; what is added after this is behind it. */
 export function refuseOddAddresses(hono: Outside): void {
   hono.use(async (c, next) => {
-    const path = canonicalPath(c.req.path)
-    if (path === null) throw refuse('not_found', 'No such address')
-    for (const segment of path.split('/')) decodeParameter(segment, 'path')
-    parseQuery(searchOf(c.req.raw))
+    for (const segment of c.req.path.split('/')) decodeParameter(segment, 'path')
+    parseQuery(rawQuery(c.req.raw))
     await next()
   })
 }
@@ -141,7 +126,7 @@ export function answerInTime(hono: Outside, deadline: Deadline): void {
   hono.use(async (c, next) => {
     const late = Promise.withResolvers<never>()
     const waiting = deadline.begin(
-      () => receivedOf(c.env),
+      () => receivedBytes(c.env),
       () => late.reject(tooLate(deadline)),
     )
     c.set('waiting', waiting)
@@ -168,8 +153,7 @@ export function pageRoutes(
       const refused = page.sandboxOnly ? refusalOfSandbox(c.req.raw, settings) : null
       if (refused) throw refused
       if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
-      const ip = addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
-      const request = new PageRequest(c.req.raw, page, c.req.path, ip)
+      const request = new PageRequest(c.req.raw, page, c.req.path, callerAddress(c, settings.trustProxy))
       return page.handler(new SystemContext(services, log, c.get('requestId'), { worker }), request)
     })
   }

@@ -1,9 +1,50 @@
-/** Answers in our own form what Node refuses before there is a request, and what it would answer by itself. */
+/** From Node's HTTP server to the app. What Node or `@hono/node-server` would answer by itself is answered in our form. */
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Refusal, refuse, statusOf } from '#runtime/errors'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { type Refusal, refuse } from '#runtime/errors'
+import { type Answer, jsonHeaders, refusalAnswer, toResponse } from '#runtime/gateway/answers'
+import { refusalFrom } from '#runtime/gateway/refusal'
 import type { Logger } from '#runtime/server/log'
+import type { Fetch } from './api.ts'
+import { canonicalPath } from './target.ts'
+
+/** `hostname`: of a request without a Host, which HTTP/1.0 allows. */
+export function requestListener(app: Fetch, log: Logger, hostname: string): RequestListener {
+  const answer = getRequestListener((request, env) => app(request, env as never), {
+    hostname,
+    errorHandler: (error) => toResponse(closingAnswer(readRefusal(error, log))),
+  })
+  return (incoming, outgoing) => {
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+      sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
+      return
+    }
+    // The adapter would resolve dot segments, and a page would be reached by a second name.
+    if (canonicalPath(incoming.url!) === null) {
+      sendRefusal(outgoing, refuse('not_found', 'No such address'))
+      return
+    }
+    answer(incoming, outgoing).catch((error) => {
+      log.error({ err: error }, 'answer could not be sent')
+      outgoing.destroy()
+    })
+  }
+}
+
+/** `RequestError`: the adapter could make no request of it, such as one with an invalid Host. */
+function readRefusal(error: unknown, log: Logger): Refusal {
+  if (error instanceof RequestError) return refuse('bad_request', 'Host: is not valid')
+  log.error({ err: error }, 'failed')
+  return refusalFrom(error)
+}
 
 export function answerBrokenRequests(server: Server, log: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -34,31 +75,26 @@ function faultOf(code: string | undefined): Refusal {
   }
 }
 
-const headersOf = (refusal: Refusal): Record<string, string> => ({
-  'content-type': 'application/json',
-  'content-length': String(Buffer.byteLength(refusal.body())),
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-request-id': randomUUID(),
-  connection: 'close',
-  ...(refusal.code === 'unavailable' ? { 'retry-after': '5' } : {}),
-  ...refusal.headers,
-})
+/** Outside the app's routes: the connection ends with it. */
+export function closingAnswer(refusal: Refusal): Answer {
+  const length = String(Buffer.byteLength(refusal.body()))
+  return refusalAnswer(refusal, {
+    ...jsonHeaders(randomUUID()),
+    'content-length': length,
+    connection: 'close',
+  })
+}
 
 /** Ends the connection with an answer. */
 function endWith(socket: Duplex, refusal: Refusal): void {
-  const status = statusOf(refusal.code)
-  const head = Object.entries(headersOf(refusal)).map(([name, value]) => `${name}: ${value}\r\n`)
-  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${refusal.body()}`
+  const { status, headers, body } = closingAnswer(refusal)
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`
   socket.on('error', () => socket.destroy())
   socket.end(text, () => socket.destroy())
 }
 
-/** Answers a request that no route gets to see. */
-export function sendRefusal(outgoing: ServerResponse, refusal: Refusal): void {
-  outgoing.writeHead(statusOf(refusal.code), headersOf(refusal)).end(refusal.body())
+function sendRefusal(outgoing: ServerResponse, refusal: Refusal): void {
+  const { status, headers, body } = closingAnswer(refusal)
+  outgoing.writeHead(status, headers).end(body)
 }
-
-/** As a standard answer. */
-export const refusalResponse = (refusal: Refusal): Response =>
-  new Response(refusal.body(), { status: statusOf(refusal.code), headers: headersOf(refusal) })

@@ -17,8 +17,8 @@ import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
 import { KeyRing } from '#runtime/gateway/keys'
 import { Limits, RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
-import { RouteTable } from '#runtime/gateway/routes'
-import { type Listener, listenFor } from '#runtime/http/listener'
+import { apiRoutes, type Fetch } from '#runtime/http/api'
+import { callerAddress } from '#runtime/http/env'
 import {
   answerInTime,
   corsRoutes,
@@ -28,8 +28,6 @@ import {
   refuseOddAddresses,
   tellBrokenAnswers,
 } from '#runtime/http/outside'
-import { addressOfClient, type Env } from '#runtime/http/request'
-import { gatewayFirst } from '#runtime/http/web'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { openAdapters } from '#runtime/ports/adapters'
@@ -51,9 +49,7 @@ export interface App {
   readonly worker: Worker
   readonly metrics: Metrics
   /** The whole server as a function; `env` carries the address of the client where there is one. */
-  fetch(request: Request, env?: Env): Promise<Response> | Response
-  /** The short way for ordinary requests to `/v1`. */
-  readonly listener: Listener
+  readonly fetch: Fetch
   /** What lies outside `/v1`. */
   readonly outside: readonly { method: string; path: string }[]
   /** Whether the database answers and nothing is left to migrate. */
@@ -185,7 +181,6 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     })
     return withinMs(readyMs, asking)
   }
-  const table = new RouteTable(registry.operations)
   const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
   for (const [path, surface] of Object.entries(registry.wired.surfaces)) {
     const taken = others.routes.find((route) => route.path === path || route.path.startsWith(`${path}/`))
@@ -195,11 +190,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
       ])
     others.all(path, async (c) => {
       const answer = await surface!.load()
-      return answer(
-        { gateway, registry, routes: table },
-        c.req.raw,
-        addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
-      )
+      return answer({ gateway, registry }, c.req.raw, callerAddress(c, settings.trustProxy))
     })
   }
   return {
@@ -208,8 +199,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     gateway,
     worker,
     metrics,
-    fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
-    listener: listenFor(gateway, table, settings.trustProxy),
+    fetch: apiRoutes(gateway, registry, settings.trustProxy, (request, env) => others.fetch(request, env)),
     outside: others.routes.filter(
       ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
     ),

@@ -3,7 +3,7 @@
  * refused in our own form, and nothing makes a 5xx.
  */
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '#runtime/gateway/routes'
+import { canonicalPath } from '#runtime/http/target'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -7,11 +7,10 @@ export function findRoute(call: Call): void {
   if (!call.operation) {
     throw refuse(
       'not_found',
-      `${call.request.method} ${shownPath(call)} is no operation: GET /v1/operations lists them`,
+      `${call.request.method} ${call.request.path.slice(0, 200)} is no operation: GET /v1/operations lists them`,
     )
   }
 }
-const shownPath = (call: Call): string => call.request.address.split('?')[0]!.slice(0, 200)
 
 export function authorise(call: Call): Refusal | undefined {
   if (!call.access) return
