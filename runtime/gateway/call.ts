@@ -1,7 +1,6 @@
 /** A request on its way through the steps, and what it comes in and leaves as. */
 import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
-import type { Refusal } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Trace } from '#runtime/trace'
 import type { Answer } from './answers.ts'
@@ -69,8 +68,5 @@ export interface Call {
   isLate: boolean
 }
 
-/**
- * Refuses by throwing, or leaves what it found on the call. A refusal that many requests get is answered by returning
- * it: throwing costs as much as all other checks.
- */
-export type Step = (call: Call) => Promise<void> | Refusal | void
+/** Refuses by throwing, or leaves its result on the call. */
+export type Step = (call: Call) => Promise<void> | void

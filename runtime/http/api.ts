@@ -1,6 +1,6 @@
 /** The routes below `/v1`: one for each operation, answered by the gateway. All other paths are the pages'. */
 import { type Context, Hono } from 'hono'
-import { type Answer, toResponse } from '#runtime/gateway/answers'
+import { toResponse } from '#runtime/gateway/answers'
 import type { IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
@@ -22,10 +22,8 @@ export function apiRoutes(
   pages: Fetch,
 ): Fetch {
   const hono = new Hono<{ Bindings: Env }>({ getPath: rawPath })
-  const answer = (c: ApiContext, operation: LoadedOperation | null): Response | Promise<Response> => {
-    const answered: Answer | Promise<Answer> = gateway.handle(operation, new HttpCall(c, trustProxy))
-    return answered instanceof Promise ? answered.then(toResponse) : toResponse(answered)
-  }
+  const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> =>
+    toResponse(await gateway.handle(operation, new HttpCall(c, trustProxy)))
   for (const operation of inRouteOrder(operations)) {
     hono.on(operation.spec.method, `/v1${operation.spec.path}`, (c) => answer(c, operation))
   }

@@ -123,19 +123,18 @@ function untilBroken(
 
 /** Answers in time, whatever is behind; added before that. */
 export function answerInTime(hono: Outside, deadline: Deadline): void {
-  hono.use(async (c, next) => {
-    const late = Promise.withResolvers<never>()
-    const waiting = deadline.begin(
+  hono.use((c, next) =>
+    deadline.race(
+      (waiting) => {
+        c.set('waiting', waiting)
+        return next()
+      },
       () => receivedBytes(c.env),
-      () => late.reject(tooLate(deadline)),
-    )
-    c.set('waiting', waiting)
-    try {
-      await Promise.race([next(), late.promise])
-    } finally {
-      waiting.end()
-    }
-  })
+      () => {
+        throw tooLate(deadline)
+      },
+    ),
+  )
 }
 
 /** Files, and the sections' pages. */

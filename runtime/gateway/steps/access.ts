@@ -1,5 +1,5 @@
 /** Whether there is such an operation, and whether this key may run it. */
-import { type Refusal, refuse } from '#runtime/errors'
+import { refuse } from '#runtime/errors'
 import { refusalOf } from '../access.ts'
 import type { Call } from '../call.ts'
 
@@ -12,19 +12,8 @@ export function findRoute(call: Call): void {
   }
 }
 
-export function authorise(call: Call): Refusal | undefined {
+export function authorise(call: Call): void {
   if (!call.access) return
   const reason = refusalOf(call.operation!, call.access, call.now, call.gateway.registry.wired.entitlement)
-  if (reason) return forbidden(reason)
-}
-
-/** There are as many reasons as scopes, roles and plans: each refusal is made once. */
-const reasons = new Map<string, Refusal>()
-function forbidden(reason: string): Refusal {
-  let made = reasons.get(reason)
-  if (!made) {
-    made = refuse('forbidden', reason)
-    reasons.set(reason, made)
-  }
-  return made
+  if (reason !== null) throw refuse('forbidden', reason)
 }
