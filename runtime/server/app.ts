@@ -22,12 +22,12 @@ import { callerAddress } from '#runtime/http/env'
 import {
   answerInTime,
   corsRoutes,
-  type Outside,
-  outsideRoutes,
+  logBrokenAnswers,
+  type PublicRoutes,
   pageRoutes,
-  refuseOddAddresses,
-  tellBrokenAnswers,
-} from '#runtime/http/outside'
+  publicRoutes,
+  refuseInvalidText,
+} from '#runtime/http/public-routes'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { openAdapters } from '#runtime/ports/adapters'
@@ -50,8 +50,8 @@ export interface App {
   readonly metrics: Metrics
   /** The whole server as a function; `env` carries the address of the client where there is one. */
   readonly fetch: Fetch
-  /** What lies outside `/v1`. */
-  readonly outside: readonly { method: string; path: string }[]
+  /** The routes outside `/v1`. */
+  readonly publicRoutes: readonly { method: string; path: string }[]
   /** Whether the database answers and nothing is left to migrate. */
   ready(): Promise<boolean>
   close(): Promise<void>
@@ -200,7 +200,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     worker,
     metrics,
     fetch: apiRoutes(gateway, registry, settings.trustProxy, (request, env) => others.fetch(request, env)),
-    outside: others.routes.filter(
+    publicRoutes: others.routes.filter(
       ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
     ),
     ready,
@@ -303,14 +303,14 @@ interface Parts {
 
 const retrySoon = { 'retry-after': '5' }
 
-/** What lies outside `/v1`. */
-function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): Outside {
+/** The routes outside `/v1`. */
+function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
-  const hono = outsideRoutes(services)
+  const hono = publicRoutes(services)
   corsRoutes(hono, pages)
-  tellBrokenAnswers(hono, services)
+  logBrokenAnswers(hono, services)
   answerInTime(hono, deadline)
-  refuseOddAddresses(hono)
+  refuseInvalidText(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {

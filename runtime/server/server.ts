@@ -7,8 +7,8 @@ import { zonesApart } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
 import { Refusal } from '#runtime/errors'
 import { toResponse } from '#runtime/gateway/answers'
+import { answerBrokenRequests, closingAnswer, requestListener } from '#runtime/http/node-adapter'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
-import { answerBrokenRequests, closingAnswer, requestListener } from '#runtime/http/socket'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
 import { isMendable, mendable } from './mendable.ts'
@@ -30,7 +30,7 @@ const lameMs = 2_000
 const settledMs = 10_000
 
 export const serverOptions: ServerOptions = {
-  // A request without a Host is refused in our own form (`runtime/http/socket.ts`).
+  // A request without a Host is refused in our own form (`runtime/http/node-adapter.ts`).
   requireHostHeader: false,
   // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
   optimizeEmptyRequests: true,

@@ -14,7 +14,10 @@ const app = await testApp({
 })
 const shop = await store(app)
 
-const doors = app.outside.map(({ method, path }) => ({ method: method === 'ALL' ? 'POST' : method, path }))
+const doors = app.publicRoutes.map(({ method, path }) => ({
+  method: method === 'ALL' ? 'POST' : method,
+  path,
+}))
 const known: Record<string, string> = { publicId: shop.publicId, storeId: shop.id, provider: 'sandbox' }
 
 /** The address of a route, `odd` standing in its parameter of that name. */

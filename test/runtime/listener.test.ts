@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { requestListener } from '#runtime/http/socket'
+import { requestListener } from '#runtime/http/node-adapter'
 import { serverOptions } from '#runtime/server/server'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'

@@ -1,4 +1,4 @@
-/** The routes outside `/v1`: their addresses read the same way, their refusals answered in one form. */
+/** The routes outside `/v1`: pages and files, with the middleware that all of them have. */
 import type { Context as HonoContext } from 'hono'
 import { Hono } from 'hono'
 import { routePath } from 'hono/route'
@@ -21,12 +21,12 @@ interface Kept {
   Bindings: Env
   Variables: { requestId: string; waiting: Waiting }
 }
-export type Outside = Hono<Kept>
+export type PublicRoutes = Hono<Kept>
 type Call = HonoContext<Kept>
 
-/** Takes routes. Paths are matched as they were sent: a fixed segment has one way to be written. */
-export function outsideRoutes({ clock, log }: Services): Outside {
-  const hono: Outside = new Hono<Kept>({ getPath: rawPath })
+/** An app without routes. Paths are matched as sent: a fixed segment has one spelling. */
+export function publicRoutes({ clock, log }: Services): PublicRoutes {
+  const hono: PublicRoutes = new Hono<Kept>({ getPath: rawPath })
   hono.use(async (c, next) => {
     c.set('requestId', newId(clock.ms()))
     await within(traceOf(c.req), next)
@@ -40,14 +40,14 @@ export function outsideRoutes({ clock, log }: Services): Outside {
   return hono
 }
 
-/** Of the route, without what stands for its parameters: some are tokens that open what they name. */
+/** The route's pattern, for the log: some parameters are tokens that open what they name. */
 const patternOf = (c: Call): string => routePath(c, -1)
 
 const refusedAnswer = (c: Call, refusal: Refusal): Response =>
   toResponse(refusalAnswer(refusal, jsonHeaders(c.get('requestId'))))
 
-/** Refuses an address that holds what no text may; what is added after this is behind it. */
-export function refuseOddAddresses(hono: Outside): void {
+/** Refuses control characters and invalid UTF-8 in path and query; guards what is added after it. */
+export function refuseInvalidText(hono: PublicRoutes): void {
   hono.use(async (c, next) => {
     for (const segment of c.req.path.split('/')) decodeParameter(segment, 'path')
     parseQuery(rawQuery(c.req.raw))
@@ -55,25 +55,25 @@ export function refuseOddAddresses(hono: Outside): void {
   })
 }
 
-/** Answers to scripts of any site, refusals too; added before what could refuse. */
-export function corsRoutes(hono: Outside, pages: Registry['pages']): void {
+/** Scripts of any site may read the answers, refusals too: added before what could refuse. */
+export function corsRoutes(hono: PublicRoutes, pages: Registry['pages']): void {
   for (const path of new Set(pages.filter((page) => page.cors).map((page) => page.path))) {
     hono.use(path, async (c, next) => {
       await next()
-      c.res = openToAll(c.res)
+      c.res = allowAllOrigins(c.res)
     })
     hono.options(path, () => new Response(null, { status: 204, headers: preflight }))
   }
 }
 
 /**
- * An answer that breaks off on its way is told in our log, once: what carries it would tell the console. Its connection
- * is cut, so that nobody takes what came for the whole. A client that leaves is no fault.
+ * Logs an answer that breaks off while it is sent, once: the adapter would write to the console. The connection is cut, so
+ * that nobody takes a part for the whole. A client that leaves is no fault.
  */
-export function tellBrokenAnswers(hono: Outside, { log }: Services): void {
+export function logBrokenAnswers(hono: PublicRoutes, { log }: Services): void {
   hono.use(async (c, next) => {
     await next()
-    // What is read while it leaves says its length beforehand; texts are there as a whole.
+    // Only streamed answers announce a length; texts are complete.
     if (!c.res.headers.has('content-length') || !c.res.body) return
     const outgoing = c.env?.outgoing
     const told = (error: unknown): void => {
@@ -121,8 +121,8 @@ function untilBroken(
   )
 }
 
-/** Answers in time, whatever is behind; added before that. */
-export function answerInTime(hono: Outside, deadline: Deadline): void {
+/** Answers in time, whatever the route does: added before the routes. */
+export function answerInTime(hono: PublicRoutes, deadline: Deadline): void {
   hono.use((c, next) =>
     deadline.race(
       (waiting) => {
@@ -139,7 +139,7 @@ export function answerInTime(hono: Outside, deadline: Deadline): void {
 
 /** Files, and the sections' pages. */
 export function pageRoutes(
-  hono: Outside,
+  hono: PublicRoutes,
   services: Services,
   pages: Registry['pages'],
   worker: Worker,
@@ -165,7 +165,7 @@ const preflight = {
   'access-control-max-age': '86400',
 }
 
-function openToAll(answer: Response): Response {
+function allowAllOrigins(answer: Response): Response {
   const headers = new Headers(answer.headers)
   headers.set('access-control-allow-origin', '*')
   headers.set('access-control-expose-headers', 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id')
