@@ -1,6 +1,7 @@
 /** The routes outside `/v1`: pages and files, with the middleware that all of them have. */
 import type { Context as HonoContext } from 'hono'
 import { Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { routePath } from 'hono/route'
 import { type Services, SystemContext } from '#runtime/context'
 import { type Refusal, refuse } from '#runtime/errors'
@@ -57,12 +58,15 @@ export function refuseInvalidText(hono: PublicRoutes): void {
 
 /** Scripts of any site may read the answers, refusals too: added before what could refuse. */
 export function corsRoutes(hono: PublicRoutes, pages: Registry['pages']): void {
+  const allowAllOrigins = cors({
+    origin: '*',
+    allowMethods: ['GET', 'POST', 'OPTIONS'],
+    allowHeaders: ['Content-Type', 'If-None-Match', 'Idempotency-Key'],
+    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id'],
+    maxAge: 86_400,
+  })
   for (const path of new Set(pages.filter((page) => page.cors).map((page) => page.path))) {
-    hono.use(path, async (c, next) => {
-      await next()
-      c.res = allowAllOrigins(c.res)
-    })
-    hono.options(path, () => new Response(null, { status: 204, headers: preflight }))
+    hono.use(path, allowAllOrigins)
   }
 }
 
@@ -156,18 +160,4 @@ export function pageRoutes(
       return page.handler(new SystemContext(services, log, c.get('requestId'), { worker }), request)
     })
   }
-}
-
-const preflight = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'Content-Type, If-None-Match, Idempotency-Key',
-  'access-control-max-age': '86400',
-}
-
-function allowAllOrigins(answer: Response): Response {
-  const headers = new Headers(answer.headers)
-  headers.set('access-control-allow-origin', '*')
-  headers.set('access-control-expose-headers', 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id')
-  return new Response(answer.body, { status: answer.status, headers })
 }

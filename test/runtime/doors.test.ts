@@ -178,3 +178,23 @@ describe('each body', () => {
     }
   })
 })
+
+test('scripts of any site may call the pages that allow it, and read their refusals', async () => {
+  const pages = app.registry.pages.filter((page) => page.cors)
+  expect(pages.length).toBeGreaterThan(5)
+  for (const { method, path } of pages) {
+    const ask = (how: string, query = '') =>
+      app.fetch(new Request(`http://localhost${addressOf(path)}${query}`, { method: how }), {
+        ip: '10.9.9.9',
+      })
+    const preflight = await ask('OPTIONS')
+    expect(preflight.status, path).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-methods')).toMatch(/^GET, ?POST, ?OPTIONS$/)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+    const refused = await ask(method, '?a=%00')
+    expect(refused.status, path).toBe(400)
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+  }
+})
