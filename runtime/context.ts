@@ -9,8 +9,8 @@ import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import { followUp, untilItHolds } from '#runtime/database/anew'
 import { Counting } from '#runtime/database/counting'
+import type { Answer } from '#runtime/gateway/answers'
 import type { Limits } from '#runtime/gateway/rate-limit'
-import type { StoredAnswer } from '#runtime/gateway/stored-answer'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
 import type { Settings } from '#runtime/server/settings'
@@ -75,7 +75,7 @@ export interface Claim {
   /** Whoever runs the request again finds by its key what was done. */
   resumes(): void
   /** Keeps the answer as the last statement of the transaction that it is of. */
-  keepAtLast(tx: Context, answer: StoredAnswer): Promise<void>
+  keepAtLast(tx: Context, answer: Answer): Promise<void>
 }
 
 /** Who acts: the creator of a key, or a job on behalf of who queued it. */

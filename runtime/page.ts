@@ -4,17 +4,18 @@
  */
 
 import {
-  decodeParameter,
   formFields,
   formFieldsAtMost,
   parseForm,
   parseQuery,
   read,
   readBodyAs,
+  readParameters,
 } from '#runtime/gateway/input'
 import { typedFields } from '#runtime/gateway/typed-fields'
 import { readBytes, utf8Text } from '#runtime/http/body'
 import { boundaryOf, type FormEntry, formEntries, tooManyFields } from '#runtime/http/multipart'
+import { rawPath, rawQuery } from '#runtime/http/target'
 import type { SystemContext } from './context.ts'
 import { Refusal, refuse } from './errors.ts'
 import type { Method } from './roles.ts'
@@ -80,20 +81,13 @@ export class PageRequest {
     this.#raw = raw
     this.method = method
     this.ip = ip
-    const segments = path.split('/')
-    this.params = Object.fromEntries(
-      pattern
-        .split('/')
-        .flatMap((part, at) =>
-          part.startsWith(':') ? [[part.slice(1), decodeParameter(segments[at]!, part.slice(1))]] : [],
-        ),
-    )
-    this.#query = parseQuery(searchOf(raw))
+    this.params = readParameters(pattern, path)
+    this.#query = parseQuery(rawQuery(raw))
   }
 
   /** Its path, as it was sent. */
   get address(): string {
-    return pathOf(this.#raw)
+    return rawPath(this.#raw)
   }
 
   /** Whether a person opened it: HTML then, JSON otherwise. */
@@ -197,7 +191,7 @@ export class PageRequest {
    * afterwards. The parts of a form with files are cut differently at each sending: its address alone is told.
    */
   async sent(atMost: number): Promise<{ address: string; body: string }> {
-    const address = `${pathOf(this.#raw)}${searchOf(this.#raw)}`
+    const address = `${rawPath(this.#raw)}${rawQuery(this.#raw)}`
     if (/^multipart\//i.test(this.header('content-type') ?? '')) return { address, body: '' }
     this.#read = this.#bytes(atMost)
     return { address, body: utf8Text(await this.#read) }
@@ -217,20 +211,4 @@ export class PageRequest {
     if (text.split('&', formFieldsAtMost + 1).length > formFieldsAtMost) throw tooManyFields()
     return [...new URLSearchParams(text)]
   }
-}
-
-/** The query of an address with its question mark, as it was sent. */
-export function searchOf({ url }: Request): string {
-  const end = url.indexOf('#')
-  const address = end < 0 ? url : url.slice(0, end)
-  const at = address.indexOf('?')
-  return at < 0 ? '' : address.slice(at)
-}
-
-/** The path of an address as it was sent, percent-encoded. */
-export function pathOf({ url }: Request): string {
-  const from = url.indexOf('/', url.indexOf('//') + 2)
-  if (from < 0) return '/'
-  const end = url.slice(from).search(/[?#]/)
-  return end < 0 ? url.slice(from) : url.slice(from, from + end)
 }

@@ -4,17 +4,6 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
 
-/** Made once: a text put together anew is hashed anew wherever it is looked up. */
-const lackings = new Map<string, string>()
-function lacking(scope: string): string {
-  let text = lackings.get(scope)
-  if (text === undefined) {
-    text = `This key lacks the permission ${scope}`
-    lackings.set(scope, text)
-  }
-  return text
-}
-
 /** What a store has paid for; `now` in milliseconds. */
 export interface Entitlement {
   /** Every feature there is: what operations may name. */
@@ -34,7 +23,7 @@ export function refusalOf(
 ): string | null {
   const { spec } = operation
   for (const scope of spec.scopes) {
-    if (!access.scopes.has(scope)) return lacking(scope)
+    if (!access.scopes.has(scope)) return `This key lacks the permission ${scope}`
   }
   if (rank[access.role] < rank[operation.minimumRole]) {
     return `This needs the role ${operation.minimumRole}; the creator of this key is ${access.role}`

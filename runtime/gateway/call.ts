@@ -1,37 +1,29 @@
 /** A request on its way through the steps, and what it comes in and leaves as. */
 import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
-import type { Refusal } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Trace } from '#runtime/trace'
+import type { Answer } from './answers.ts'
 import type { Deadline } from './deadline.ts'
 import type { Claim } from './idempotency.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 
-/** What the server hands over, whichever way the request came in. */
+/** A request as the gateway reads it: from HTTP, or from an assistant's tool. */
 export interface IncomingCall {
-  method: string
-  /** Path and query as sent. */
-  address: string
-  search: string
-  ip: string
-  params: Record<string, string>
-  /** Why a parameter of the path cannot be read. */
-  fault: Refusal | null
-  /** Whether the address was counted before, with the request that this one is a part of. */
-  isCounted?: boolean
+  readonly method: string
+  /** As sent, percent-encoded. */
+  readonly path: string
+  /** The query as sent, with its question mark. */
+  readonly search: string
+  readonly ip: string
+  /** Whether its address is counted already: with the message that this request is a part of. */
+  readonly isCounted?: boolean
   header(name: string): string | undefined
   /** Bytes that have come on its connection. */
   received?(): number
   /** The body as text; refuses past `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
-}
-
-export interface Answer {
-  status: number
-  body: string
-  headers: Record<string, string>
 }
 
 /** What all calls share. */
@@ -60,6 +52,8 @@ export interface Call {
   readonly headers: Record<string, string>
   access: Access | null
   text: string
+  /** Of the path, decoded. */
+  params: Record<string, string>
   query: unknown
   body: unknown
   /** Of its Idempotency-Key, while it runs. */
@@ -74,8 +68,5 @@ export interface Call {
   isLate: boolean
 }
 
-/**
- * Refuses by throwing, or leaves what it found on the call. A refusal that many requests get is answered by returning
- * it: throwing costs as much as all other checks.
- */
-export type Step = (call: Call) => Promise<void> | Refusal | void
+/** Refuses by throwing, or leaves its result on the call. */
+export type Step = (call: Call) => Promise<void> | void

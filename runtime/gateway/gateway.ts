@@ -1,15 +1,12 @@
-/**
- * The one way of every request below `/v1`: the steps, in their order. Each step refuses by throwing, or leaves what
- * it found on the call; a step that has nothing to wait for returns nothing, so a cached key costs no promise.
- */
+/** Every request below `/v1` passes the steps in their order. Each refuses by throwing, or leaves its result on the call. */
 import { performance } from 'node:perf_hooks' // the global of that name is looked up anew at each use
 import type { Services } from '#runtime/context'
-import { Refusal, statusOf } from '#runtime/errors'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { type RequestLine, requestLogOf } from '#runtime/server/log'
 import type { Metrics } from '#runtime/server/metrics'
 import { currentTrace, traceOf, within } from '#runtime/trace'
-import type { Answer, Call, IncomingCall, Shared, Step } from './call.ts'
+import { type Answer, jsonHeaders, logFailure, refusalAnswer } from './answers.ts'
+import type { Call, IncomingCall, Shared, Step } from './call.ts'
 import { type Deadline, tooLate } from './deadline.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -77,24 +74,35 @@ export class Gateway implements Shared {
     this.strict = options.strict ?? false
   }
 
-  /**
-   * Answers a request, at once where no step had to wait; never throws. `operation` null: no route has this address.
-   */
-  handle(operation: LoadedOperation | null, request: IncomingCall): Answer | Promise<Answer> {
+  /** Answers a request, in time; never rejects. `operation` null: no route has this path. */
+  handle(operation: LoadedOperation | null, request: IncomingCall): Promise<Answer> {
     const call = this.#begin(operation, request)
-    return call.trace ? within(call.trace, () => this.#handle(call)) : this.#handle(call)
+    const received = (): number => request.received?.() ?? 0
+    return within(call.trace, () =>
+      this.deadline.race(
+        () => this.#answer(call),
+        received,
+        () => this.#late(call),
+      ),
+    )
   }
 
-  #handle(call: Call): Answer | Promise<Answer> {
-    let pending: Promise<void> | Refusal | void
+  /** A step that has nothing to wait for returns no promise: a read whose key is cached waits for its handler alone. */
+  async #answer(call: Call): Promise<Answer> {
     try {
-      pending = walk(call, 0)
+      for (const step of steps) {
+        if (call.answer) break
+        const pending = step(call)
+        if (!pending) continue
+        await pending
+        call.now = this.services.clock.ms()
+        call.running = performance.now()
+      }
+      if (call.counting) await settleCounts(call)
     } catch (error) {
       return this.#refused(call, error)
     }
-    if (!pending) return this.#answered(call, call.answer!)
-    if (pending instanceof Refusal) return this.#refused(call, pending)
-    return this.#inTime(call, pending)
+    return this.#answered(call, call.answer!)
   }
 
   #begin(operation: LoadedOperation | null, request: IncomingCall): Call {
@@ -111,14 +119,10 @@ export class Gateway implements Shared {
       startedAt,
       now: this.services.clock.ms(),
       running: startedAt,
-      headers: {
-        'content-type': 'application/json',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': requestId,
-      },
+      headers: jsonHeaders(requestId),
       access: null,
       text: '',
+      params: {},
       query: undefined,
       body: undefined,
       claim: null,
@@ -148,35 +152,11 @@ export class Gateway implements Shared {
     return { headers }
   }
 
-  /** What comes of a request that has to wait, or a refusal once its time is over. */
-  #inTime(call: Call, pending: Promise<void>): Promise<Answer> {
-    const { request } = call
-    return new Promise((resolve) => {
-      const waiting = this.deadline.begin(
-        () => request.received?.() ?? 0,
-        () => {
-          resolve(this.#late(call))
-        },
-      )
-      pending.then(
-        () => {
-          waiting.end()
-          resolve(this.#answered(call, call.answer!))
-        },
-        (error) => {
-          waiting.end()
-          resolve(this.#refused(call, error))
-        },
-      )
-    })
-  }
-
   /** What the request still does is undone where it can be, and answers nobody. */
   #late(call: Call): Answer {
     const refusal = tooLate(this.deadline)
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
-    const headers = { ...call.headers, 'retry-after': '5' }
-    const answer = this.#answered(call, { status: statusOf(refusal.code), body: refusal.body(), headers })
+    const answer = this.#answered(call, refusalAnswer(refusal, { ...call.headers }))
     call.isLate = true
     return answer
   }
@@ -203,59 +183,32 @@ export class Gateway implements Shared {
     return answer
   }
 
-  #refused(call: Call, error: unknown): Answer | Promise<Answer> {
-    if (!call.counting) return this.#failed(call, error)
-    return overruled(call, error).then((first) => this.#failed(call, first))
-  }
-
-  #failed(call: Call, error: unknown): Answer | Promise<Answer> {
+  async #refused(call: Call, thrown: unknown): Promise<Answer> {
+    const error = call.counting ? await overruled(call, thrown) : thrown
     let refusal = refusalFrom(error, { ifMatch: call.request.header('if-match') !== undefined })
-    if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
-      const level = refusal.code === 'unavailable' ? 'error' : 'warn'
-      this.services.log[level](
-        { requestId: call.requestId, operation: call.operation?.id, err: error },
-        'failed',
-      )
-    }
+    logFailure(this.services.log, error, refusal, {
+      requestId: call.requestId,
+      operation: call.operation?.id,
+    })
     if (this.strict) refusal = undeclared(call, refusal) ?? refusal
-    const { headers } = call
-    if (refusal.headers) Object.assign(headers, refusal.headers)
-    if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
-    const answer = { status: statusOf(refusal.code), body: refusal.body(), headers }
-    if (!call.claim || !call.context) return this.#answered(call, answer)
-    const { context, claim } = call
-    claim.end()
-    const settle = (): Promise<unknown> =>
-      refusal.code === 'unavailable' || refusal.isPassing
-        ? claim.giveBack(context, isSaid(error))
-        : claim.keep(context, { ...answer, headers: {} })
-    // Where the connections were lost together, the next one holds; said twice it counts once.
-    return settle()
-      .catch(settle)
-      .catch((failure) =>
-        this.services.log.error(
-          { requestId: call.requestId, err: failure },
-          'idempotency key was not settled',
-        ),
-      )
-      .then(() => this.#answered(call, answer))
+    const answer = refusalAnswer(refusal, call.headers)
+    if (call.claim && call.context) {
+      const { claim, context } = call
+      claim.end()
+      const settle = (): Promise<unknown> =>
+        refusal.code === 'unavailable' || refusal.isPassing
+          ? claim.giveBack(context, isSaid(error))
+          : claim.keep(context, { ...answer, headers: {} })
+      // Where the connections were lost together, the next one holds; settling twice counts once.
+      await settle()
+        .catch(settle)
+        .catch((failure) =>
+          this.services.log.error(
+            { requestId: call.requestId, err: failure },
+            'idempotency key was not settled',
+          ),
+        )
+    }
+    return this.#answered(call, answer)
   }
-}
-
-/** Takes the steps from `first` on; a promise only from the first one that has to wait. */
-function walk(call: Call, first: number): Promise<void> | Refusal | void {
-  for (let i = first; i < steps.length && !call.answer; i += 1) {
-    const pending = steps[i]!(call)
-    if (pending instanceof Refusal) return pending
-    if (pending) return pending.then(() => walkOn(call, i + 1))
-  }
-  if (call.counting) return settleCounts(call)
-}
-
-function walkOn(call: Call, next: number): Promise<void> | void {
-  call.now = call.gateway.services.clock.ms()
-  call.running = performance.now()
-  const pending = walk(call, next)
-  if (pending instanceof Refusal) throw pending
-  return pending
 }

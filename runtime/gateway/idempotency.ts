@@ -11,7 +11,7 @@ import { prepared } from '#runtime/database/query'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { type Refusal, refuse, sqlState } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
-import type { StoredAnswer } from './stored-answer.ts'
+import type { Answer } from './answers.ts'
 
 const keptMs = dayMs
 /** A claim that was not renewed for this long belongs to a process that died, or to one that stands still. */
@@ -61,7 +61,7 @@ export class Claim {
   }
 
   /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
-  async take(ctx: Context): Promise<StoredAnswer | 'running' | null> {
+  async take(ctx: Context): Promise<Answer | 'running' | null> {
     const now = ctx.now()
     const askedAt = performance.now()
     const claimed = await taken(ctx, {
@@ -76,7 +76,7 @@ export class Claim {
     return null
   }
 
-  async #before(ctx: Context): Promise<StoredAnswer | 'running'> {
+  async #before(ctx: Context): Promise<Answer | 'running'> {
     const [row] = await before(ctx, { key: this.key })
     if (!row)
       throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
@@ -92,7 +92,7 @@ export class Claim {
   }
 
   /** Keeps the answer, as the last statement of the operation's transaction; throws where the key is another's now. */
-  async keepAtLast(ctx: Context, answer: StoredAnswer): Promise<void> {
+  async keepAtLast(ctx: Context, answer: Answer): Promise<void> {
     await this.#asOurs(keptOrFailed(ctx, this.#stored(answer)))
     this.#isKept = true
   }
@@ -110,14 +110,14 @@ export class Claim {
   }
 
   /** Keeps the answer outside of any transaction. False: the key is another's now. */
-  async keep(ctx: Context, answer: StoredAnswer): Promise<boolean> {
+  async keep(ctx: Context, answer: Answer): Promise<boolean> {
     const rows = await kept(ctx, this.#stored(answer))
     this.#isKept = rows.length > 0
     return this.#isKept
   }
 
   /** The same, also in the place of one that a transaction of this request has kept. */
-  async keepAnew(ctx: Context, answer: StoredAnswer): Promise<boolean> {
+  async keepAnew(ctx: Context, answer: Answer): Promise<boolean> {
     const rows = await keptAnew(ctx, this.#stored(answer))
     this.#isKept = rows.length > 0
     return this.#isKept
@@ -174,7 +174,7 @@ export class Claim {
     return { key: this.key, owner: this.#owner }
   }
 
-  #stored({ status, body, headers }: StoredAnswer): Named & StoredText {
+  #stored({ status, body, headers }: Answer): Named & StoredText {
     return { ...this.#named, status, body, headers: JSON.stringify(headers) }
   }
 }
@@ -312,7 +312,7 @@ export const lost = (): Refusal =>
     'This request was held up until another with its Idempotency-Key took over: send it again for the answer',
   )
 
-const lostAnswer = (): StoredAnswer => ({
+const lostAnswer = (): Answer => ({
   status: 409,
   body: refuse(
     'conflict',
@@ -334,8 +334,8 @@ const looksAtMostEveryMs = 400
 export async function once(
   ctx: Context,
   claim: Claim,
-  run: (ctx: Context) => Promise<StoredAnswer>,
-): Promise<{ answer: StoredAnswer; isReplayed: boolean }> {
+  run: (ctx: Context) => Promise<Answer>,
+): Promise<{ answer: Answer; isReplayed: boolean }> {
   const stored = await takenOrAnswered(ctx, claim)
   if (stored) return { answer: stored, isReplayed: true }
   const held = ctx.holding(claim)
@@ -352,7 +352,7 @@ export async function once(
   }
 }
 
-async function takenOrAnswered(ctx: Context, claim: Claim): Promise<StoredAnswer | null> {
+async function takenOrAnswered(ctx: Context, claim: Claim): Promise<Answer | null> {
   const askedAt = performance.now()
   for (let pause = firstLookMs; ; pause = Math.min(pause * 2, looksAtMostEveryMs)) {
     const stored = await claim.take(ctx)

@@ -144,6 +144,16 @@ export function decodeParameter(raw: string, name: string): string {
 }
 const lineEnds = /[\t\r\n]/
 
+/** The parameters of a path by the names in its pattern (`/things/:id`). Refuses what is no text. */
+export function readParameters(pattern: string, path: string): Record<string, string> {
+  const segments = path.split('/')
+  const parameters: Record<string, string> = {}
+  for (const [i, part] of pattern.split('/').entries()) {
+    if (part.startsWith(':')) parameters[part.slice(1)] = decodeParameter(segments[i]!, part.slice(1))
+  }
+  return parameters
+}
+
 /** The fields of a form that were filled in. Refuses one that holds what no text may; browsers end lines with two characters. */
 export function formFields(
   entries: Iterable<readonly [string, string]>,

@@ -1,13 +1,11 @@
 /** Another way to all operations than `/v1`: it goes through the same gateway, under the same key. */
 import type { Registry } from '#runtime/registry/loaded'
 import type { Gateway } from './gateway.ts'
-import type { RouteTable } from './routes.ts'
 
 /** What a surface is made of. */
 export interface SurfaceParts {
   gateway: Gateway
   registry: Registry
-  routes: RouteTable
 }
 type SurfaceAnswer = (parts: SurfaceParts, request: Request, address: string) => Promise<Response>
 

@@ -1,5 +1,4 @@
 /** Bodies, read with a limit: refused as soon as they are known to be too large, also while they stream. */
-import type { IncomingMessage } from 'node:http'
 import { Refusal, refuse } from '#runtime/errors'
 
 /** Of an operation. */
@@ -33,31 +32,7 @@ export function utf8Text(bytes: Uint8Array): string {
   }
 }
 
-/**
- * The body of a request of Node's, whose length its header tells, and is no larger than the caller allows. Done with its
- * last byte, before the stream says so.
- */
-export function incomingText(incoming: IncomingMessage): Promise<string> {
-  let left = Number(incoming.headers['content-length'] ?? 0)
-  if (left === 0) return noText
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    incoming.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      left -= chunk.length
-      if (left > 0) return
-      try {
-        resolve(utf8Text(chunks.length === 1 ? chunk : Buffer.concat(chunks)))
-      } catch (error) {
-        reject(error)
-      }
-    })
-    incoming.once('error', () => reject(brokenOff()))
-  })
-}
-const noText = Promise.resolve('')
-
-/** The body of a standard request. `length`: as its header tells it. */
+/** The body of a request. `length`: its `Content-Length`. */
 export async function readBytes(
   request: Request,
   length: string | undefined,

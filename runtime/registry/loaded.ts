@@ -28,8 +28,6 @@ export interface LoadedWiring {
 export interface Registry {
   /** In the order of the documents. */
   readonly operations: readonly LoadedOperation[]
-  /** The same, so that of two that match a path the more static one comes first. */
-  readonly routes: readonly LoadedOperation[]
   readonly jobs: readonly Job[]
   readonly pages: readonly Page[]
   readonly sections: readonly Section[]

@@ -103,7 +103,6 @@ export async function readRegistry(
   const byId = new Map(inOrder.map((operation) => [operation.id, operation]))
   const registry: Registry = Object.freeze({
     operations: Object.freeze(inOrder),
-    routes: Object.freeze([...complete].sort(bySegments)),
     jobs: Object.freeze(allJobs.sort((a, b) => (a.name < b.name ? -1 : 1))),
     pages: Object.freeze(pages),
     sections: Object.freeze(
@@ -188,19 +187,6 @@ export function operationId(method: string, path: string): string {
 const place = (operation: LoadedOperation): number => {
   const index = operation.section.order.indexOf(operation.id)
   return index < 0 ? Number.MAX_SAFE_INTEGER : index
-}
-
-/** Static before parameter, the leftmost difference decides. */
-function bySegments(a: LoadedOperation, b: LoadedOperation): number {
-  const left = a.spec.path.split('/')
-  const right = b.spec.path.split('/')
-  for (let i = 0; i < Math.max(left.length, right.length); i += 1) {
-    const one = left[i] ?? ''
-    const other = right[i] ?? ''
-    if (one.startsWith(':') !== other.startsWith(':')) return one.startsWith(':') ? 1 : -1
-    if (one !== other && !one.startsWith(':')) return one < other ? -1 : 1
-  }
-  return a.spec.method < b.spec.method ? -1 : 1
 }
 
 type Kind = 'section' | 'operation' | 'job' | 'page' | 'points' | 'wiring' | 'logic'

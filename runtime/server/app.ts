@@ -18,19 +18,17 @@ import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
 import { KeyRing } from '#runtime/gateway/keys'
 import { Limits, RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
-import { RouteTable } from '#runtime/gateway/routes'
-import { type Listener, listenFor } from '#runtime/http/listener'
+import { apiRoutes, type Fetch } from '#runtime/http/api'
+import { callerAddress } from '#runtime/http/env'
 import {
   answerInTime,
   corsRoutes,
-  type Outside,
-  outsideRoutes,
+  logBrokenAnswers,
+  type PublicRoutes,
   pageRoutes,
-  refuseOddAddresses,
-  tellBrokenAnswers,
-} from '#runtime/http/outside'
-import { addressOfClient, type Env } from '#runtime/http/request'
-import { gatewayFirst } from '#runtime/http/web'
+  publicRoutes,
+  refuseInvalidText,
+} from '#runtime/http/public-routes'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { openAdapters } from '#runtime/ports/adapters'
@@ -52,11 +50,9 @@ export interface App {
   readonly worker: Worker
   readonly metrics: Metrics
   /** The whole server as a function; `env` carries the address of the client where there is one. */
-  fetch(request: Request, env?: Env): Promise<Response> | Response
-  /** The short way for ordinary requests to `/v1`. */
-  readonly listener: Listener
-  /** What lies outside `/v1`. */
-  readonly outside: readonly { method: string; path: string }[]
+  readonly fetch: Fetch
+  /** The routes outside `/v1`. */
+  readonly publicRoutes: readonly { method: string; path: string }[]
   /** Whether the database answers and nothing is left to migrate. */
   ready(): Promise<boolean>
   close(): Promise<void>
@@ -186,7 +182,6 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     })
     return withinMs(readyMs, asking)
   }
-  const table = new RouteTable(registry.operations)
   const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
   for (const [path, surface] of Object.entries(registry.wired.surfaces)) {
     const taken = others.routes.find((route) => route.path === path || route.path.startsWith(`${path}/`))
@@ -196,11 +191,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
       ])
     others.all(path, async (c) => {
       const answer = await surface!.load()
-      return answer(
-        { gateway, registry, routes: table },
-        c.req.raw,
-        addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
-      )
+      return answer({ gateway, registry }, c.req.raw, callerAddress(c, settings.trustProxy))
     })
   }
   return {
@@ -209,9 +200,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     gateway,
     worker,
     metrics,
-    fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
-    listener: listenFor(gateway, table, settings.trustProxy),
-    outside: others.routes.filter(
+    fetch: apiRoutes(gateway, registry, settings.trustProxy, (request, env) => others.fetch(request, env)),
+    publicRoutes: others.routes.filter(
       ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
     ),
     ready,
@@ -314,14 +304,14 @@ interface Parts {
 
 const retrySoon = { 'retry-after': '5' }
 
-/** What lies outside `/v1`. */
-function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): Outside {
+/** The routes outside `/v1`. */
+function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
-  const hono = outsideRoutes(services)
+  const hono = publicRoutes(services)
   corsRoutes(hono, pages)
-  tellBrokenAnswers(hono, services)
+  logBrokenAnswers(hono, services)
   answerInTime(hono, deadline)
-  refuseOddAddresses(hono)
+  refuseInvalidText(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {

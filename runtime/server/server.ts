@@ -2,13 +2,13 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getRequestListener, RequestError } from '@hono/node-server'
 import { finishMs, stopMs } from '#db/deadlines'
 import { zonesApart } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
-import { Refusal, refuse } from '#runtime/errors'
+import { Refusal } from '#runtime/errors'
+import { toResponse } from '#runtime/gateway/answers'
+import { answerBrokenRequests, closingAnswer, requestListener } from '#runtime/http/node-adapter'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
-import { answerBrokenRequests, refusalResponse } from '#runtime/http/socket'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
 import { isMendable, mendable } from './mendable.ts'
@@ -30,7 +30,7 @@ const lameMs = 2_000
 const settledMs = 10_000
 
 export const serverOptions: ServerOptions = {
-  // A request without a Host is refused in our own form (`listener.ts`).
+  // A request without a Host is refused in our own form (`runtime/http/node-adapter.ts`).
   requireHostHeader: false,
   // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
   optimizeEmptyRequests: true,
@@ -53,12 +53,11 @@ export async function startServer(
   let stopping: Promise<void> | null = null
   // The port is taken first, so that links know it even where it was left to the system.
   let app: App | null = null
-  const others = getRequestListener(
-    (request, env) =>
-      app
-        ? app.fetch(request, env as never)
-        : refusalResponse(new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })),
-    { hostname: settings.host, errorHandler: (error) => unreadable(error, log) },
+  const starting = new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })
+  const answer = requestListener(
+    (request, env) => (app ? app.fetch(request, env) : toResponse(closingAnswer(starting))),
+    log,
+    settings.host,
   )
   let askedAt = Number.NEGATIVE_INFINITY
   const toldToLeave = new WeakSet<object>()
@@ -70,7 +69,7 @@ export async function startServer(
       toldToLeave.add(incoming.socket)
       outgoing.setHeader('connection', 'close')
     }
-    if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
+    answer(incoming, outgoing)
   })
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -150,13 +149,6 @@ async function tellOfZones({ database, clock, log }: App['services']): Promise<v
     "The database's time zones are not the server's: days of stores there are counted by other clocks, or fail. " +
       "Update the tzdata of the database's machine (or Node), then restart the database",
   )
-}
-
-/** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
-export function unreadable(error: unknown, log: App['services']['log']): Response {
-  if (error instanceof RequestError) return refusalResponse(refuse('bad_request', 'Host: is not valid'))
-  log.error({ err: error }, 'failed')
-  return refusalResponse(refuse('unavailable', 'Something went wrong on our side: try again later'))
 }
 
 /** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { inRouteOrder } from '#runtime/http/api'
 import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry/registry'
 import { sectionFile, tree } from './trees.ts'
 
@@ -212,7 +213,7 @@ test('static segments win over parameters, whatever the order of the files', asy
       'things/api/d.ts': operationFile({ path: "'/things/:id/parts'" }),
     }),
   )
-  const paths = registry.routes.map((route) => route.spec.path)
+  const paths = inRouteOrder(registry.operations).map((route) => route.spec.path)
   expect(paths.indexOf('/things/special')).toBeLessThan(paths.indexOf('/things/:id'))
   expect(paths.indexOf('/things/:id')).toBeLessThan(paths.indexOf('/:any/special'))
 })

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { pino } from 'pino'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
-import { outsideRoutes, tellBrokenAnswers } from '#runtime/http/outside'
+import { logBrokenAnswers, publicRoutes } from '#runtime/http/public-routes'
 import { standingClock } from '#test/support/test-clock'
 
 const lines: { level: number; msg: string; path: string; err: { message: string } }[] = []
@@ -19,8 +19,8 @@ const log = pino(
   }),
 )
 const services = { clock: standingClock(), log } as never
-const routes = outsideRoutes(services)
-tellBrokenAnswers(routes, services)
+const routes = publicRoutes(services)
+logBrokenAnswers(routes, services)
 
 let cancelled = 0
 const bytes = (count: number) => new Uint8Array(count).fill(65)

@@ -3,7 +3,7 @@
  * refused in our own form, and nothing makes a 5xx.
  */
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '#runtime/gateway/routes'
+import { canonicalPath } from '#runtime/http/target'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
@@ -14,7 +14,10 @@ const app = await testApp({
 })
 const shop = await store(app)
 
-const doors = app.outside.map(({ method, path }) => ({ method: method === 'ALL' ? 'POST' : method, path }))
+const doors = app.publicRoutes.map(({ method, path }) => ({
+  method: method === 'ALL' ? 'POST' : method,
+  path,
+}))
 const known: Record<string, string> = { publicId: shop.publicId, storeId: shop.id, provider: 'sandbox' }
 
 /** The address of a route, `odd` standing in its parameter of that name. */
@@ -174,4 +177,24 @@ describe('each body', () => {
       expect(answer.text, at).toMatch(/larger than [1-9][\d.]* (KiB|MiB)/)
     }
   })
+})
+
+test('scripts of any site may call the pages that allow it, and read their refusals', async () => {
+  const pages = app.registry.pages.filter((page) => page.cors)
+  expect(pages.length).toBeGreaterThan(5)
+  for (const { method, path } of pages) {
+    const ask = (how: string, query = '') =>
+      app.fetch(new Request(`http://localhost${addressOf(path)}${query}`, { method: how }), {
+        ip: '10.9.9.9',
+      })
+    const preflight = await ask('OPTIONS')
+    expect(preflight.status, path).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-methods')).toMatch(/^GET, ?POST, ?OPTIONS$/)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+    const refused = await ask(method, '?a=%00')
+    expect(refused.status, path).toBe(400)
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+  }
 })

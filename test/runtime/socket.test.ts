@@ -2,11 +2,10 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getRequestListener } from '@hono/node-server'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
-import { answerBrokenRequests } from '#runtime/http/socket'
-import { serverOptions, unreadable } from '#runtime/server/server'
+import { answerBrokenRequests, requestListener } from '#runtime/http/node-adapter'
+import { serverOptions } from '#runtime/server/server'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { store } from '#test/support/store'
@@ -15,14 +14,9 @@ const lines: string[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
 const app = await testApp({}, { log })
 const shop = await store(app)
-const others = getRequestListener((request, env) => app.fetch(request, env as never), {
-  errorHandler: (error) => unreadable(error, log),
-})
 const server = createServer(
   { ...serverOptions, requestTimeout: 300, connectionsCheckingInterval: 100 },
-  (incoming, outgoing) => {
-    if (!app.listener(incoming, outgoing)) void others(incoming, outgoing)
-  },
+  requestListener(app.fetch, log, 'localhost'),
 )
 answerBrokenRequests(server, log)
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

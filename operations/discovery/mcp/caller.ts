@@ -1,10 +1,10 @@
 /** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
 import type { Access } from '#db/access'
 import type { Refusal } from '#runtime/errors'
-import type { Answer, IncomingCall } from '#runtime/gateway/call'
+import type { Answer } from '#runtime/gateway/answers'
+import type { IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
 import { refusalFrom } from '#runtime/gateway/refusal'
-import type { RouteTable } from '#runtime/gateway/routes'
 import type { SurfaceParts } from '#runtime/gateway/surface'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 
@@ -19,14 +19,12 @@ export interface Request {
 export class Caller {
   readonly registry: Registry
   readonly #gateway: Gateway
-  readonly #routes: RouteTable
   readonly #authorization: string
   readonly #ip: string
 
-  constructor({ gateway, registry, routes }: SurfaceParts, authorization: string, ip: string) {
+  constructor({ gateway, registry }: SurfaceParts, authorization: string, ip: string) {
     this.#gateway = gateway
     this.registry = registry
-    this.#routes = routes
     this.#authorization = authorization
     this.#ip = ip
   }
@@ -36,11 +34,10 @@ export class Caller {
     return this.#gateway.enter(
       new ToolCall({
         method: 'POST',
-        address: '/mcp',
+        path: '/mcp',
         search: '',
         ip: this.#ip,
-        params: {},
-        fault: null,
+        isCounted: false,
         headers: { authorization: this.#authorization },
         text: '',
       }),
@@ -72,29 +69,23 @@ export class Caller {
 
   /** The answer an HTTP request would get; its message was counted against the address when it came in. */
   async run(operation: LoadedOperation, { path, query, body, idempotencyKey }: Request): Promise<Answer> {
-    const { method } = operation.spec
     const filled = operation.spec.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>
       encodeURIComponent(path[name] ?? ''),
     )
-    const search = searchOf(query)
-    const route = this.#routes.find(method, filled)
-    const text = body === undefined ? '' : JSON.stringify(body)
     return this.#gateway.handle(
-      route?.operation ?? null,
+      operation,
       new ToolCall({
-        method,
-        address: `/v1${filled}${search}`,
-        search,
+        method: operation.spec.method,
+        path: `/v1${filled}`,
+        search: searchOf(query),
         ip: this.#ip,
-        params: route?.params ?? {},
-        fault: route?.fault ?? null,
         isCounted: true,
         headers: {
           authorization: this.#authorization,
           'content-type': 'application/json',
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         },
-        text,
+        text: body === undefined ? '' : JSON.stringify(body),
       }),
     )
   }
@@ -113,33 +104,27 @@ function searchOf(query: Record<string, unknown>): string {
 
 interface Parts {
   method: string
-  address: string
+  path: string
   search: string
   ip: string
-  params: Record<string, string>
-  fault: Refusal | null
-  isCounted?: boolean
+  isCounted: boolean
   headers: Record<string, string>
   text: string
 }
 
 class ToolCall implements IncomingCall {
   readonly method: string
-  readonly address: string
+  readonly path: string
   readonly search: string
   readonly ip: string
-  readonly params: Record<string, string>
-  readonly fault: Refusal | null
   readonly isCounted: boolean
   readonly #headers: Record<string, string>
   readonly #text: string
-  constructor({ method, address, search, ip, params, fault, isCounted = false, headers, text }: Parts) {
+  constructor({ method, path, search, ip, isCounted, headers, text }: Parts) {
     this.method = method
-    this.address = address
+    this.path = path
     this.search = search
     this.ip = ip
-    this.params = params
-    this.fault = fault
     this.isCounted = isCounted
     this.#headers = headers
     this.#text = text

@@ -8,7 +8,8 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { errorBody, Refusal, refuse, statusOf } from '#runtime/errors'
+import { Refusal, refuse } from '#runtime/errors'
+import { jsonHeaders, refusalAnswer, toResponse } from '#runtime/gateway/answers'
 import { parseJson } from '#runtime/gateway/input'
 import type { SurfaceParts } from '#runtime/gateway/surface'
 import { bodyAtMost, readBytes, utf8Text } from '#runtime/http/body'
@@ -26,28 +27,26 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
   const caller = new Caller(parts, authorization, ip)
   const entry = await caller.enter()
   if ('refusal' in entry) {
-    const answer = new Response(entry.refusal.body, entry.refusal)
+    const answer = toResponse(entry.refusal)
     if (answer.status === 401) answer.headers.set('www-authenticate', challengeOf(parts, authorization))
     return answer
   }
   const { origin } = new URL(parts.gateway.services.settings.publicUrl)
   const from = request.headers.get('origin')
   if (from !== null && from !== origin) {
-    return refused(new Refusal('forbidden', 'Pages of other sites may not call this address'))
+    throw new Refusal('forbidden', 'Pages of other sites may not call this address')
   }
   if (request.method !== 'POST') {
-    const answer = refused(refuse('bad_request', 'This address takes POST alone'))
-    return new Response(answer.body, {
-      status: 405,
-      headers: { ...entry.headers, ...jsonHeaders, allow: 'POST' },
-    })
+    const refusal = refuse('bad_request', 'This address takes POST alone')
+    const headers = { ...jsonHeaders(entry.headers['x-request-id']!), ...entry.headers, allow: 'POST' }
+    return toResponse({ ...refusalAnswer(refusal, headers), status: 405 })
   }
   const length = request.headers.get('content-length') ?? undefined
   const message = parseJson(utf8Text(await readBytes(request, length, bodyAtMost)))
   // A batch is as many calls as it has messages.
   for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
     const more = await caller.enter()
-    if ('refusal' in more) return new Response(more.refusal.body, more.refusal)
+    if ('refusal' in more) return toResponse(more.refusal)
   }
 
   const parsedBody = message ?? null
@@ -92,11 +91,3 @@ function challengeOf({ gateway }: SurfaceParts, authorization: string): string {
   const error = authorization === '' ? '' : 'error="invalid_token", '
   return `Bearer ${error}resource_metadata="${settings.publicUrl}${wired.resourceMetadata.path}"`
 }
-
-const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-
-const refused = ({ code, message, headers }: Refusal): Response =>
-  new Response(errorBody(code, message), {
-    status: statusOf(code),
-    headers: { ...jsonHeaders, ...headers },
-  })

@@ -1,14 +1,14 @@
 /** Answers of writes, kept so that who asks again gets the same. */
 import type { Context } from '#runtime/context'
-import type { StoredAnswer } from '#runtime/gateway/stored-answer'
+import type { Answer } from '#runtime/gateway/answers'
 
-export const storable = async (response: Response): Promise<StoredAnswer> => ({
+export const storable = async (response: Response): Promise<Answer> => ({
   status: response.status,
   body: await response.text(),
   headers: Object.fromEntries(response.headers),
 })
 
-export const responseOf = ({ status, body, headers }: StoredAnswer): Response =>
+export const responseOf = ({ status, body, headers }: Answer): Response =>
   new Response(body === '' ? null : body, { status, headers })
 
 /**

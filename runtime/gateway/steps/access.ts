@@ -1,5 +1,5 @@
 /** Whether there is such an operation, and whether this key may run it. */
-import { type Refusal, refuse } from '#runtime/errors'
+import { refuse } from '#runtime/errors'
 import { refusalOf } from '../access.ts'
 import type { Call } from '../call.ts'
 
@@ -7,25 +7,13 @@ export function findRoute(call: Call): void {
   if (!call.operation) {
     throw refuse(
       'not_found',
-      `${call.request.method} ${shownPath(call)} is no operation: GET /v1/operations lists them`,
+      `${call.request.method} ${call.request.path.slice(0, 200)} is no operation: GET /v1/operations lists them`,
     )
   }
 }
-const shownPath = (call: Call): string => call.request.address.split('?')[0]!.slice(0, 200)
 
-export function authorise(call: Call): Refusal | undefined {
+export function authorise(call: Call): void {
   if (!call.access) return
   const reason = refusalOf(call.operation!, call.access, call.now, call.gateway.registry.wired.entitlement)
-  if (reason) return forbidden(reason)
-}
-
-/** There are as many reasons as scopes, roles and plans: each refusal is made once. */
-const reasons = new Map<string, Refusal>()
-function forbidden(reason: string): Refusal {
-  let made = reasons.get(reason)
-  if (!made) {
-    made = refuse('forbidden', reason)
-    reasons.set(reason, made)
-  }
-  return made
+  if (reason !== null) throw refuse('forbidden', reason)
 }

@@ -1,7 +1,8 @@
 /** What the handler answered, as it leaves. */
 import { JsonText } from '#runtime/operation'
 import { movesOf } from '#runtime/schema'
-import type { Answer, Call } from '../call.ts'
+import type { Answer } from '../answers.ts'
+import type { Call } from '../call.ts'
 import { etagOf } from '../etag.ts'
 import { identityOf } from '../if-match.ts'
 import { mayWarn, warningHeader, warningsOf } from '../warnings.ts'

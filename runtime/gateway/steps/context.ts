@@ -11,7 +11,9 @@ export function makeContext(call: Call): void {
   const key = isWrite ? idempotencyKey(request.header('idempotency-key')) : null
   const isOwn = operation!.spec.transaction === 'own'
   const hash =
-    key === null ? '' : requestHash(request.method, request.address, call.text, request.header('if-match'))
+    key === null
+      ? ''
+      : requestHash(request.method, `${request.path}${request.search}`, call.text, request.header('if-match'))
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,

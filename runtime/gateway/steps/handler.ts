@@ -1,7 +1,8 @@
 /** Runs the handler, with what is to be done around it: a transaction, an If-Match, the answer kept for its key. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { Answer, Call } from '../call.ts'
+import type { Answer } from '../answers.ts'
+import type { Call } from '../call.ts'
 import { tooLate } from '../deadline.ts'
 import { identityOfTag, isNamedBy, tagsOf } from '../etag.ts'
 import { lost } from '../idempotency.ts'
@@ -37,8 +38,8 @@ function ifMatchOf({ operation, gateway, request }: Call): Wanted | null {
 }
 
 /** What the handler answers or throws, as a promise whatever it is. */
-const handled = ({ operation, request, query, body }: Call, ctx: Context): Promise<unknown> =>
-  Promise.try(operation!.spec.handler, ctx, { params: request.params, query, body } as never)
+const handled = ({ operation, params, query, body }: Call, ctx: Context): Promise<unknown> =>
+  Promise.try(operation!.spec.handler, ctx, { params, query, body } as never)
 
 /** A write, or a read that the tests prove to be one. */
 async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
@@ -72,9 +73,9 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
 }
 
 async function matchOrRefuse(call: Call, ctx: Context, { readers, tags }: Wanted): Promise<void> {
-  const { query, body } = call
+  const { params, query, body } = call
   for (const reader of readers) {
-    const current = await reader.etag(ctx, { params: call.request.params, query, body })
+    const current = await reader.etag(ctx, { params, query, body })
     if (current !== null && tags.includes(current)) return
   }
   throw refuse('conflict', 'If-Match: the resource has changed since it was read: read it again')

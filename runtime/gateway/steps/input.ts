@@ -4,7 +4,7 @@ import { refuse } from '#runtime/errors'
 import { bodyAtMost } from '#runtime/http/body'
 import { cut } from '#runtime/values/cut'
 import type { Call } from '../call.ts'
-import { parseJson, parseQuery, read, readBodyAs } from '../input.ts'
+import { parseJson, parseQuery, read, readBodyAs, readParameters } from '../input.ts'
 
 export function readBody(call: Call): Promise<void> | void {
   if (call.request.method === 'GET' || call.request.method === 'HEAD') return
@@ -14,8 +14,9 @@ export function readBody(call: Call): Promise<void> | void {
 }
 
 export function readInput(call: Call): void {
-  const { spec } = call.operation!
-  if (call.request.fault) throw call.request.fault
+  const operation = call.operation!
+  const { spec } = operation
+  if (operation.parameters.length > 0) call.params = readParameters(`/v1${spec.path}`, call.request.path)
   const query = parseQuery(call.request.search)
   if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
   else refuseFields(query, 'takes no query parameters')

@@ -1,0 +1,76 @@
+/** The routes below `/v1`: one for each operation, answered by the gateway. All other paths are the pages'. */
+import { type Context, Hono } from 'hono'
+import { toResponse } from '#runtime/gateway/answers'
+import type { IncomingCall } from '#runtime/gateway/call'
+import type { Gateway } from '#runtime/gateway/gateway'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
+import { readBytes, utf8Text } from './body.ts'
+import { callerAddress, type Env, receivedBytes } from './env.ts'
+import { rawPath, rawQuery } from './target.ts'
+
+type ApiContext = Context<{ Bindings: Env }>
+export type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
+
+/**
+ * `pages` is an app of its own: their middleware matches every path, and Hono runs an operation's handler without a
+ * middleware chain only where nothing else matches. Paths are matched as sent: a fixed segment has one spelling.
+ */
+export function apiRoutes(
+  gateway: Gateway,
+  { operations }: Registry,
+  trustProxy: number,
+  pages: Fetch,
+): Fetch {
+  const hono = new Hono<{ Bindings: Env }>({ getPath: rawPath })
+  const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> =>
+    toResponse(await gateway.handle(operation, new HttpCall(c, trustProxy)))
+  for (const operation of inRouteOrder(operations)) {
+    hono.on(operation.spec.method, `/v1${operation.spec.path}`, (c) => answer(c, operation))
+  }
+  hono.notFound((c) => (/^\/v1(\/|$)/.test(c.req.path) ? answer(c, null) : pages(c.req.raw, c.env)))
+  return (request, env) => hono.fetch(request, env)
+}
+
+/** Hono takes the first route that matches: a fixed segment comes before a parameter, the leftmost difference decides. */
+export function inRouteOrder(operations: readonly LoadedOperation[]): LoadedOperation[] {
+  const rank = ({ spec }: LoadedOperation): string => spec.path.replace(/:\w+/g, '~')
+  return operations.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+}
+
+class HttpCall implements IncomingCall {
+  readonly #c: ApiContext
+  readonly #trustProxy: number
+
+  constructor(c: ApiContext, trustProxy: number) {
+    this.#c = c
+    this.#trustProxy = trustProxy
+  }
+
+  get method(): string {
+    return this.#c.req.method
+  }
+
+  get path(): string {
+    return this.#c.req.path
+  }
+
+  get search(): string {
+    return rawQuery(this.#c.req.raw)
+  }
+
+  get ip(): string {
+    return callerAddress(this.#c, this.#trustProxy)
+  }
+
+  header(name: string): string | undefined {
+    return this.#c.req.header(name)
+  }
+
+  received(): number {
+    return receivedBytes(this.#c.env)
+  }
+
+  async readBody(atMost: number): Promise<string> {
+    return utf8Text(await readBytes(this.#c.req.raw, this.header('content-length'), atMost))
+  }
+}

@@ -1,0 +1,24 @@
+/** The connection of a request, which Hono passes along as `c.env`. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { clientAddress } from './address.ts'
+
+/** Set by `@hono/node-server`; tests set the address alone. */
+export interface Env {
+  incoming?: IncomingMessage
+  outgoing?: ServerResponse
+  ip?: string
+}
+
+interface Connected {
+  env: Env | undefined
+  req: { header(name: string): string | undefined }
+}
+
+/** The client's address as it counts for limits. */
+export function callerAddress({ env, req }: Connected, trustProxy: number): string {
+  const peer = env?.incoming?.socket.remoteAddress ?? env?.ip ?? 'unknown'
+  return clientAddress(peer, trustProxy === 0 ? null : req.header('x-forwarded-for'), trustProxy)
+}
+
+/** Bytes that the request's connection has received. */
+export const receivedBytes = (env: Env | undefined): number => env?.incoming?.socket.bytesRead ?? 0

@@ -1,0 +1,100 @@
+/** From Node's HTTP server to the app. What Node or `@hono/node-server` would answer by itself is answered in our form. */
+import { randomUUID } from 'node:crypto'
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { type Refusal, refuse } from '#runtime/errors'
+import { type Answer, jsonHeaders, refusalAnswer, toResponse } from '#runtime/gateway/answers'
+import { refusalFrom } from '#runtime/gateway/refusal'
+import type { Logger } from '#runtime/server/log'
+import type { Fetch } from './api.ts'
+import { canonicalPath } from './target.ts'
+
+/** `hostname`: of a request without a Host, which HTTP/1.0 allows. */
+export function requestListener(app: Fetch, log: Logger, hostname: string): RequestListener {
+  const answer = getRequestListener((request, env) => app(request, env as never), {
+    hostname,
+    errorHandler: (error) => toResponse(closingAnswer(readRefusal(error, log))),
+  })
+  return (incoming, outgoing) => {
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+      sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
+      return
+    }
+    // The adapter would resolve dot segments, and a page would be reached by a second name.
+    if (canonicalPath(incoming.url!) === null) {
+      sendRefusal(outgoing, refuse('not_found', 'No such address'))
+      return
+    }
+    answer(incoming, outgoing).catch((error) => {
+      log.error({ err: error }, 'answer could not be sent')
+      outgoing.destroy()
+    })
+  }
+}
+
+/** `RequestError`: the adapter could make no request of it, such as one with an invalid Host. */
+function readRefusal(error: unknown, log: Logger): Refusal {
+  if (error instanceof RequestError) return refuse('bad_request', 'Host: is not valid')
+  log.error({ err: error }, 'failed')
+  return refusalFrom(error)
+}
+
+export function answerBrokenRequests(server: Server, log: Logger): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    log.debug({ code: error.code }, 'no request could be made of what a client sent')
+    const isAnswering = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent
+    // Who went away hears nothing; in the midst of an answer another one would be taken for a part of it.
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy()
+    else endWith(socket, faultOf(error.code))
+  })
+  server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) =>
+    sendRefusal(outgoing, refuse('bad_request', 'Expect: only 100-continue is known')),
+  )
+  server.on('connect', (_incoming: IncomingMessage, socket: Duplex) =>
+    endWith(socket, refuse('not_found', 'No such address')),
+  )
+}
+
+function faultOf(code: string | undefined): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return refuse('payload_too_large', 'The address and the headers are larger than 16 KiB')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return refuse('payload_too_large', 'The extensions of a chunk are larger than 16 KiB')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refuse('bad_request', 'The request did not come in whole in time: send it again')
+    default:
+      return refuse('bad_request', 'The request is not valid HTTP')
+  }
+}
+
+/** PublicRoutes the app's routes: the connection ends with it. */
+export function closingAnswer(refusal: Refusal): Answer {
+  const length = String(Buffer.byteLength(refusal.body()))
+  return refusalAnswer(refusal, {
+    ...jsonHeaders(randomUUID()),
+    'content-length': length,
+    connection: 'close',
+  })
+}
+
+/** Ends the connection with an answer. */
+function endWith(socket: Duplex, refusal: Refusal): void {
+  const { status, headers, body } = closingAnswer(refusal)
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`
+  socket.on('error', () => socket.destroy())
+  socket.end(text, () => socket.destroy())
+}
+
+function sendRefusal(outgoing: ServerResponse, refusal: Refusal): void {
+  const { status, headers, body } = closingAnswer(refusal)
+  outgoing.writeHead(status, headers).end(body)
+}
