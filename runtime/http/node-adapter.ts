@@ -75,7 +75,7 @@ function faultOf(code: string | undefined): Refusal {
   }
 }
 
-/** PublicRoutes the app's routes: the connection ends with it. */
+/** Outside the app's routes: the connection ends with it. */
 export function closingAnswer(refusal: Refusal): Answer {
   const length = String(Buffer.byteLength(refusal.body()))
   return refusalAnswer(refusal, {
