@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { settled } from '#db/citus/settled'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
+import { sqlState } from '#runtime/errors'
 import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
 import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
@@ -27,6 +28,9 @@ const postponedMs = 1000
 const unknownSeconds = 60
 /** How often it looks for jobs of releases that had other queues. */
 const movesOldEveryMs = 60_000
+/** Who answers is the coordinator of a cluster: the node with the store's rows is gone, for longer than a moment. */
+const nodeGoneMs = 10_000
+const isNodeGone = (error: unknown): boolean => sqlState(error)?.startsWith('08') === true
 /** While a drain looks on: it waits for them. */
 const postponedInDrainMs = 50
 
@@ -317,7 +321,7 @@ export class Worker {
       if (this.#stopping && abort.signal.aborted) return { is: 'putBack', ms: 0 }
       if (!isBegun && !isLasting(error)) {
         log.warn({ err: error }, 'it could not begin, and is put back')
-        return aWhile
+        return isNodeGone(error) ? { is: 'putBack', ms: nodeGoneMs } : aWhile
       }
       const ms = waitsFor(error, this.#services.clock.ms())
       if (ms !== null) {
