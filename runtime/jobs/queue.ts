@@ -155,8 +155,9 @@ export async function openQueue(
       id: jobId,
       data: { ...envelope, payload, job: name } satisfies Data,
       singletonKey: key === undefined ? jobId : `${name}:${envelope.storeId ?? ''}:${key}`,
-      group: { id: envelope.storeId ?? 'server' },
-      startAfter: toMilliseconds(seconds),
+      // What is of no store is held up by none.
+      group: { id: envelope.storeId ?? jobId },
+      startAfter: interval(seconds),
       retryLimit: spec.retry.limit,
       retryDelay: spec.retry.backoffSeconds,
       retryBackoff: true,
@@ -291,8 +292,8 @@ export async function openQueue(
             ...(job.reason && { reason: job.reason }),
           },
           singletonKey: job.key ?? id,
-          group: { id: data.storeId ?? 'server' },
-          startAfter: toMilliseconds(seconds),
+          group: { id: data.storeId ?? id },
+          startAfter: interval(seconds),
           retryLimit: Math.max(0, job.retryLimit - job.retryCount),
           retryDelay: left.retryDelay,
           retryBackoff: left.retryBackoff,
@@ -368,8 +369,8 @@ export async function openQueue(
 const classOf = ({ spec }: QueuedJob): QueueClass =>
   spec.everySeconds ? 'maintenance' : spec.isBulk ? 'bulk' : 'interactive'
 
-/** As an interval of PostgreSQL is written. */
-const toMilliseconds = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000)
+/** Seconds, as PostgreSQL reads an interval: never in the past, no smaller part than a millisecond. */
+const interval = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000)
 
 /** Of how many jobs it was so. pg-boss answers it, and leaves it out of its types. */
 const affected = (response: object): number => (response as { affected: number }).affected
