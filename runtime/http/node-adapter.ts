@@ -20,6 +20,9 @@ import { canonicalPath } from './target.ts'
 export function requestListener(app: Fetch, log: Logger, hostname: string): RequestListener {
   const answer = getRequestListener((request, env) => app(request, env as never), {
     hostname,
+    // It would cut the connection half a second after a refusal, before a slow client has read it. Node reads the rest of
+    // a body and throws it away, for as long as `requestTimeout`.
+    autoCleanupIncoming: false,
     errorHandler: (error) => toResponse(closingAnswer(readRefusal(error, log))),
   })
   return (incoming, outgoing) => {
