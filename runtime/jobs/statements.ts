@@ -1,13 +1,10 @@
 // biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
-/**
- * The only statements of ours that name a table of pg-boss. They write nothing. Its API has no answer to these questions;
- * asked of it at https://github.com/timgit/pg-boss/issues
- */
+/** The only statements of ours that name a table of pg-boss. They write nothing; its API does not answer these questions. */
 
 /**
  * Of these keys, the jobs that wait. `findJobs` by key reads every waiting job of the queue; this is by the index that
  * the policy `short` has. Each row is locked, so that nobody takes the job up before what it is asked for with is there.
- * Queue, keys, seconds from now.
+ * Upstream: https://github.com/timgit/pg-boss/pull/596 (open). Parameters: queue, keys, seconds from now.
  */
 export const waitingOfKeys = `select id, coalesce(data ->> 'jobId', id::text) as "jobId",
     start_after > now() + ($3::float8 + 1) * interval '1 second' as "isLater"
@@ -15,7 +12,11 @@ export const waitingOfKeys = `select id, coalesce(data ->> 'jobId', id::text) as
   where name = $1 and coalesce(singleton_key, '') = any($2::text[]) and state = 'created' and policy = 'short'
   order by id for key share`
 
-/** What runs, whoever has it, in the order in which it began. `findJobs` cannot ask for a state. Queues. */
+/**
+ * What runs, in the order in which it began, whichever worker has it. `findJobs` cannot ask for a state, and the policies
+ * that let one job of a key run at a time hold its successor for up to a minute. Upstream:
+ * https://github.com/timgit/pg-boss/issues/612. Parameters: queues.
+ */
 export const runningJobs = `select name as queue, id, singleton_key as key
   from pgboss.job
   where name = any($1::text[]) and state = 'active' and group_id is not null
@@ -23,7 +24,8 @@ export const runningJobs = `select name as queue, id, singleton_key as key
 
 /**
  * How many jobs of each queue wait, are due, are due within so many seconds after they were put back, and run; and since
- * when the longest is due. `getQueues` tells counts of a while ago, and no age. Queues, seconds.
+ * when the longest is due. `getQueues` has counts of some seconds ago, and no age. Upstream:
+ * https://github.com/timgit/pg-boss/issues/269 (open). Parameters: queues, seconds.
  */
 export const backlogs = `select q.name as queue, w.waiting, w.due, w."putBack", w."lagSeconds", r.running
   from unnest($1::text[]) as q(name)
