@@ -273,6 +273,29 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await db.script('drop table sent_late')
   })
 
+  test('closing fails what takes longer, and sends what waited for it neither then nor on a new connection', async () => {
+    const [db, other] = [new PostgresPool(url!, { reads: 1, exclusive: 1 }), pool(1)]
+    await other.script('create table sent_after_close (n int)')
+    whenFileEnds(() => other.script('drop table sent_after_close'))
+    const [pid, insert] = [
+      'select pg_backend_pid() as pid where $1::int = 1',
+      'with n as (insert into sent_after_close values ($1::int)) select',
+    ]
+    const [before] = await Promise.all([db.query(pid, [1]), db.query(insert, [0])])
+    const client = await db.take()
+    const held = client.run('select pg_sleep(30)', []).finally(() => db.give(client))
+    // The library waits for the answer to a new text before it sends what comes after.
+    const done = Promise.all([db.query('select pg_sleep($1::float8)::text as s', [0.5]), db.query(pid, [1])])
+    const failed = Promise.allSettled([db.query(sleeping, [30]), db.query(insert, [1]), held, db.take()])
+    await wait(50)
+    await db.close()
+    expect(await done).toEqual([[{ s: '' }], before])
+    expect((await failed).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+    await expect(db.query(pid, [1])).rejects.toThrow(ConnectionLost)
+    await wait(300)
+    expect(await other.query('select n from sent_after_close where $1::int = 1', [1])).toEqual([{ n: 0 }])
+  })
+
   test('a lone read whose connection was lost is asked again, once; a write is not', async () => {
     const [db, killer] = [pool(1), pool(1)]
     const [backend] = await db.query<{ pid: number }>('select pg_backend_pid() as pid where $1::int = 1', [1])
