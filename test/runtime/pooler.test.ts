@@ -10,7 +10,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { withDatabase } from '#test/support/cluster'
 
 const server = inject('postgresUrl')
-const usual = ['timezone', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
+const usual = ['timezone', 'bytea_output', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
 
 async function pooler(options: Partial<PgbouncerOptions> = {}) {
   const started = await throwawayPgbouncer(server!, { mode: 'transaction', poolSize: 12, ...options })

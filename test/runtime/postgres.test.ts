@@ -56,6 +56,21 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
+  test('dates and bytes are read as they are, whatever form of them the database prefers', async () => {
+    const { database: own, url: at } = await freshDatabase()
+    const name = new URL(at!).pathname.slice(1)
+    await own.script(`alter database ${name} set datestyle = 'SQL, DMY';
+      alter database ${name} set bytea_output = 'escape'`)
+    for (const isPooled of [false, true]) {
+      const db = new PostgresPool(at!, { reads: 1, exclusive: 1, isPooled })
+      whenFileEnds(() => db.close())
+      const given = [new Date('2026-03-11T02:30:00Z'), '2026-03-11', Buffer.from([0, 255]), ['2026-03-11']]
+      const kinds = 'select $1::timestamptz as a, $2::date as b, $3::bytea as c, $4::date[] as d'
+      const [row] = await db.query<object>(kinds, given)
+      expect(Object.values(row!)).toEqual(given)
+    }
+  })
+
   test('arrays of every kind that a table of ours may have go there and back, with null, quotes and ranks', async () => {
     const db = pool()
     const at = '2026-03-11T02:30:00.123Z'
