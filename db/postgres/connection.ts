@@ -23,7 +23,7 @@ export interface Watch {
 
 export interface ConnectionParts {
   url: string
-  options: { prepare: boolean } & Record<string, unknown>
+  options: { prepare: boolean; connect_timeout: number } & Record<string, unknown>
   watch: Watch
   /** Ticks without an answer after which it is given up. */
   patience: number
@@ -89,6 +89,8 @@ export class Connection {
         this.#socket = socket
         // Of several hosts the library reports no error. Here all of them were tried.
         if (dials === host.length) socket.once('error', (error) => this.#wasReady || this.leave(error))
+        // At `connect_timeout` the library fails without trying the next one: a silent host has half of it.
+        else setTimeout(() => this.#wasReady || socket.destroy(), parts.options.connect_timeout * 500).unref()
         // In a microtask: the library listens by then, also for an address that fails at once.
         queueMicrotask(() => (path ? socket.connect(path) : socket.connect(port[at]!, host[at]!)))
         return Object.assign(socket, path ? {} : { host: host[at], port: port[at] })

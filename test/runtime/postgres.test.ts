@@ -423,6 +423,11 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await expect(at('127.0.0.1:1,127.0.0.1:2').query('select 1', [])).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     })
+    const hole = await blackHole(url!)
+    hole.silence()
+    const behind = at(`127.0.0.1:${new URL(hole.url).port},127.0.0.1:${port}`)
+    expect(await behind.query('select $1::int as n', [1])).toEqual([{ n: 1 }])
+    behind.give(await behind.take())
   })
 
   test('a table that changes under a prepared statement mixes up no answers', async () => {
