@@ -10,7 +10,7 @@ import {
 import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
 import { ListingDialect } from './directory/listing.ts'
-import { PipelinedDialect } from './postgres/driver.ts'
+import { pipelinedDialect } from './postgres/driver.ts'
 import { PostgresPool, type Workload } from './postgres/pool.ts'
 import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
@@ -82,7 +82,7 @@ export function openPostgres(
     ...(deadlines ? { deadlines } : {}),
   })
   const at = (workload: Workload, patient: () => Database): ServerDatabase => {
-    const dialect = new ListingDialect(new PipelinedDialect(pool, workload), pool.distribution)
+    const dialect = new ListingDialect(pipelinedDialect(pool, workload), pool.distribution)
     const root = new Kysely<Tables>({ dialect })
     const database: ServerDatabase = {
       kind: socket ? 'pglite' : 'postgres',

@@ -29,7 +29,7 @@ import {
   type TransactionSettings,
   type UpdateQueryNode,
 } from 'kysely'
-import type { Distribution } from '../postgres/distribution.ts'
+import type { Distribution } from '../citus/distribution.ts'
 import { WrappedConnection, WrappedDialect, WrappedDriver } from '../wrapping.ts'
 import { type Listed, listed } from './listed.ts'
 

@@ -1,16 +1,12 @@
-/** Kysely over the pool. */
+/** Kysely over the pool: a lone statement goes to a shared connection, a transaction gets one of its own. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type Dialect,
-  type DialectAdapter,
   type Driver,
-  type Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type QueryCompiler,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
@@ -18,27 +14,12 @@ import { TransactionOver } from '../wrapping.ts'
 import type { Connection, Rows } from './connection.ts'
 import type { PostgresPool, Workload } from './pool.ts'
 
-/** A lone statement goes to a shared connection, a transaction gets one of its own. */
-export class PipelinedDialect implements Dialect {
-  readonly #pool: PostgresPool
-  readonly #workload: Workload
-  constructor(pool: PostgresPool, workload: Workload) {
-    this.#pool = pool
-    this.#workload = workload
-  }
-  createDriver(): Driver {
-    return new PipelinedDriver(() => new PipelinedConnection(this.#pool, this.#workload))
-  }
-  createQueryCompiler(): QueryCompiler {
-    return new PostgresQueryCompiler()
-  }
-  createAdapter(): DialectAdapter {
-    return new UnlockedAdapter()
-  }
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new PostgresIntrospector(db)
-  }
-}
+export const pipelinedDialect = (pool: PostgresPool, workload: Workload): Dialect => ({
+  createDriver: () => pipelinedDriver(pool, workload),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+  createAdapter: () => new UnlockedAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+})
 
 /** Whoever migrates holds a lock already (`migrate.ts`): a session's could be taken on one connection, and left there. */
 class UnlockedAdapter extends PostgresAdapter {
@@ -46,49 +27,26 @@ class UnlockedAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-class PipelinedDriver implements Driver {
-  readonly #open: () => PipelinedConnection
-  constructor(open: () => PipelinedConnection) {
-    this.#open = open
-  }
-  async init(): Promise<void> {}
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#open()
-  }
-  async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings): Promise<void> {
-    await connection.begin(settings)
-  }
-  async commitTransaction(connection: PipelinedConnection): Promise<void> {
-    await connection.commit()
-  }
-  async rollbackTransaction(connection: PipelinedConnection): Promise<void> {
-    await connection.rollback()
-  }
-  async savepoint(connection: PipelinedConnection, name: string): Promise<void> {
-    await connection.run(`savepoint "${name}"`, [])
-  }
-  async rollbackToSavepoint(connection: PipelinedConnection, name: string): Promise<void> {
-    await connection.run(`rollback to savepoint "${name}"`, [])
-  }
-  async releaseSavepoint(connection: PipelinedConnection, name: string): Promise<void> {
-    await connection.run(`release savepoint "${name}"`, [])
-  }
-  async releaseConnection(connection: PipelinedConnection): Promise<void> {
-    connection.release()
-  }
-  async destroy(): Promise<void> {}
-}
+const pipelinedDriver = (pool: PostgresPool, workload: Workload): Driver => ({
+  async init() {},
+  acquireConnection: async () => new PipelinedConnection(pool, workload),
+  beginTransaction: (connection: PipelinedConnection, settings) => connection.begin(settings),
+  commitTransaction: (connection: PipelinedConnection) => connection.commit(),
+  rollbackTransaction: (connection: PipelinedConnection) => connection.rollback(),
+  releaseConnection: async (connection: PipelinedConnection) => connection.release(),
+  async destroy() {},
+})
 
 class PipelinedConnection implements DatabaseConnection {
   readonly #pool: PostgresPool
   readonly #workload: Workload
-  /** That of the transaction. */
+  /** The connection of the transaction. */
   #own: Connection | null = null
   /** BEGIN travels with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
-  /** It is ending, or has ended: a statement that comes now would be outside of it, and stay. */
+  /** The transaction is ending, or has ended: a statement that comes now would be outside of it, and stay. */
   #isOver = false
-  /** Why it will be undone, whoever heard of it. */
+  /** Why the transaction will be rolled back, even if its caller swallowed the error. */
   #failure: unknown = null
   constructor(pool: PostgresPool, workload: Workload) {
     this.#pool = pool
@@ -108,7 +66,6 @@ class PipelinedConnection implements DatabaseConnection {
 
   async commit(): Promise<void> {
     await this.#end(async (own) => {
-      await this.#begun
       // A commit of a failed transaction answers ROLLBACK without an error.
       if ((await own.run('commit', [])).command !== 'ROLLBACK') return
       throw this.#failure ?? new Error('The transaction had failed and was rolled back')
@@ -116,11 +73,8 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async rollback(): Promise<void> {
-    await this.#end(async (own) => {
-      await this.#begun
-      // Lost with its connection: that undid it.
-      if (!own.isGone) await own.run('rollback', [])
-    })
+    // A lost connection has rolled back already.
+    await this.#end(async (own) => void (own.isGone || (await own.run('rollback', []))))
   }
 
   /** After a commit that failed there is nothing to roll back: its reason must not be lost. */
@@ -128,6 +82,7 @@ class PipelinedConnection implements DatabaseConnection {
     if (!this.#own) return
     this.#isOver = true
     try {
+      await this.#begun
       await work(this.#own)
     } finally {
       this.release()
@@ -135,7 +90,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   /** A statement of the transaction. */
-  async run(text: string, parameters: readonly unknown[]): Promise<Rows> {
+  async #run(text: string, parameters: readonly unknown[]): Promise<Rows> {
     if (this.#isOver || !this.#own) throw new TransactionOver()
     // Statement first, so that BEGIN and it leave in one packet.
     const running = this.#own.run(text, parameters)
@@ -146,22 +101,17 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   release(): void {
-    if (!this.#own) return
-    this.#pool.give(this.#own)
+    if (this.#own) this.#pool.give(this.#own)
     this.#own = null
-    this.#begun = null
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const rows =
       this.#own || this.#isOver
-        ? await this.run(sql, parameters)
+        ? await this.#run(sql, parameters)
         : await this.#pool.query<R>(sql, parameters, undefined, this.#workload)
     const { count } = rows
-    return {
-      rows: rows as R[],
-      ...(count === null || count === undefined ? {} : { numAffectedRows: BigInt(count) }),
-    }
+    return { rows: rows as R[], ...(typeof count === 'number' ? { numAffectedRows: BigInt(count) } : {}) }
   }
 
   // biome-ignore lint/correctness/useYield: it refuses

@@ -13,18 +13,16 @@ export interface ExclusiveParts {
   restTicks: number
 }
 
-interface Waiting {
+interface Waiting extends PromiseWithResolvers<Connection> {
   workload: Workload
   since: number
-  resolve(connection: Connection): void
-  reject(error: unknown): void
 }
 
 export class ExclusiveConnections {
   readonly #parts: ExclusiveParts
   readonly #all = new Set<Connection>()
   readonly #idle: Connection[] = []
-  readonly #waiting: Waiting[] = []
+  #waiting: Waiting[] = []
   #openAgainAt = 0
 
   constructor(parts: ExclusiveParts) {
@@ -32,10 +30,10 @@ export class ExclusiveConnections {
   }
 
   take(workload: Workload = 'request'): Promise<Connection> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ workload, since: this.#parts.watch.tick, resolve, reject })
-      void this.#serve()
-    })
+    const waiting = { workload, since: this.#parts.watch.tick, ...Promise.withResolvers<Connection>() }
+    this.#waiting.push(waiting)
+    void this.#serve()
+    return waiting.promise
   }
 
   give(connection: Connection): void {
@@ -53,11 +51,12 @@ export class ExclusiveConnections {
 
   refuseLate(): void {
     const { watch, patience } = this.#parts
-    const late = this.#waiting.filter(({ workload, since }) => watch.tick - since >= patience[workload])
-    for (const each of late) {
-      this.#waiting.splice(this.#waiting.indexOf(each), 1)
+    const { late = [], inTime = [] } = Object.groupBy(this.#waiting, ({ workload, since }) =>
+      watch.tick - since >= patience[workload] ? 'late' : 'inTime',
+    )
+    this.#waiting = inTime
+    for (const each of late)
       each.reject(new DatabaseSilent('No connection to the database became free in time'))
-    }
   }
 
   /** Gives who waits what is free, and opens what is wanting. */

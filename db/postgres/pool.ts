@@ -2,6 +2,8 @@
  * PostgreSQL over postgres.js, arranged for many small statements: a few connections for each session profile, on which
  * lone statements pipeline, and connections of their own for transactions, so that a slow one holds up nobody.
  */
+
+import { Distribution } from '../citus/distribution.ts'
 import { type Away, awayOf } from '../citus/nodes.ts'
 import {
   ConnectionLost,
@@ -15,13 +17,12 @@ import {
 } from '../deadlines.ts'
 import { type PostgresAddress, readAddress } from './address.ts'
 import { Connection, type Rows, type Watch } from './connection.ts'
-import { Distribution } from './distribution.ts'
 import { ExclusiveConnections } from './exclusive.ts'
 import {
-  allWithin,
   type SessionProfile,
   type Sessions,
-  sessionsOf,
+  sessionsFor,
+  tooFewConnections,
   verify,
   type Workload,
 } from './sessions.ts'
@@ -53,7 +54,9 @@ export interface PoolOptions {
   deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
-type Answer<Row> = Row[] & { count: number | null }
+type Answer<Row> = Row[] & Pick<Rows, 'count'>
+type Patience = Workload | 'slow'
+type SharedProfile = Exclude<SessionProfile, 'transactions'>
 
 /** The pool looks at its connections so often within the shortest time that it may have to notice. */
 const looksAtLeast = 5
@@ -70,18 +73,14 @@ export class PostgresPool {
   readonly #lookMs: number
   readonly #timer: NodeJS.Timeout
   /** In ticks. */
-  readonly #patience: Record<Workload | 'slow', number>
+  readonly #patience: Record<Patience, number>
   readonly #all = new Set<Connection>()
-  readonly #request: SharedConnections
-  readonly #once: SharedConnections
-  readonly #apart: SharedConnections
-  readonly #long: SharedConnections
+  readonly #shared: Record<SharedProfile, SharedConnections>
   readonly #exclusive: ExclusiveConnections
   #isProbing = false
   #isClosed = false
   #probedAt = 0
   #away: Away = { nodes: [], stores: new Set() }
-  /** Whether it is a cluster's, which is asked once. */
   readonly distribution: Distribution
 
   /** Opens no connection yet: each is opened at its first statement. */
@@ -98,12 +97,15 @@ export class PostgresPool {
       long: this.#ticks(silenceMs({ statementMs: longStatementMs })),
       slow: this.#ticks(Math.min(connectMs, heardMs)),
     }
-    this.#sessions = sessionsOf({ statementMs, socket: options.socket, isPooled: options.isPooled ?? false })
-    this.#request = this.#shared('request')
-    this.#once = this.#shared('once')
-    // Behind a statement that takes long others wait too long, while other connections have nothing to do.
-    this.#apart = this.#shared('apart', 0)
-    this.#long = this.#shared('long', 0)
+    const kind = options.socket ? 'embedded' : options.isPooled ? 'pooled' : 'direct'
+    this.#sessions = sessionsFor(kind, { statementMs })
+    this.#shared = {
+      request: this.#share('request'),
+      once: this.#share('once'),
+      // Behind a statement that takes long others wait too long, while other connections have nothing to do.
+      apart: this.#share('apart', 0),
+      long: this.#share('long', 0),
+    }
     this.#exclusive = new ExclusiveConnections({
       count: options.exclusive,
       open: () => this.#open('transactions'),
@@ -119,60 +121,42 @@ export class PostgresPool {
    * once more: whatever has one of the plans for reads, and a lone `select` of a request, which therefore calls no function
    * that writes. Of anything else nobody knows whether it was done.
    */
-  query<Row>(
+  async query<Row>(
     text: string,
     parameters: readonly unknown[],
     plan?: Plan,
     workload: Workload = 'request',
   ): Promise<Answer<Row>> {
-    const ask = (): Promise<Rows> => this.#ask(text, parameters, plan, workload)
-    // A connection is opened with what it takes on a cluster.
-    const asked =
-      plan && this.distribution.known === null
-        ? Promise.resolve(this.distribution.isDistributed()).then(ask)
-        : ask()
-    return asked as Promise<unknown> as Promise<Answer<Row>>
-  }
-
-  #ask(
-    text: string,
-    parameters: readonly unknown[],
-    plan: Plan | undefined,
-    workload: Workload,
-  ): Promise<Rows> {
+    // What a connection is opened with differs on a cluster.
+    if (plan && this.distribution.known === null) await this.distribution.isDistributed()
+    const isLong = workload === 'long'
+    const kind = isLong || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
+    const send = (to: Connection): Promise<Rows> =>
+      this.#options.isPooled || kind === 'each-time'
+        ? inTransaction(to, this.begin(kind), text, parameters)
+        : to.run(text, parameters, plan !== 'each-time')
     const group = this.#groupOf(plan, workload)
     const connection = group.choose()
-    return this.#send(connection, text, parameters, plan, workload).catch((error) => {
-      const isRead = workload === 'request' && (plan ? plan !== 'noted' : selectShape.test(text))
+    try {
+      return (await send(connection)) as Answer<Row>
+    } catch (error) {
+      const isRead = !isLong && (plan ? plan !== 'noted' : selectShape.test(text))
       const other = connection.wasReady
         ? isRead && isLost(error) && group.choose()
-        : (this.#request.chooseLive() ?? this.#long.chooseLive())
+        : (this.#shared.request.chooseLive() ?? this.#shared.long.chooseLive())
       if (!other || this.#isClosed) throw error
-      return this.#send(other, text, parameters, plan, workload)
-    })
-  }
-
-  #send(
-    to: Connection,
-    text: string,
-    parameters: readonly unknown[],
-    plan: Plan | undefined,
-    workload: Workload,
-  ): Promise<Rows> {
-    const kind =
-      workload === 'long' || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
-    return this.#options.isPooled || kind === 'each-time'
-      ? inTransaction(to, this.begin(kind), text, parameters)
-      : to.run(text, parameters, plan !== 'each-time')
+      return (await send(other)) as Answer<Row>
+    }
   }
 
   #groupOf(plan: Plan | undefined, workload: Workload): SharedConnections {
-    const isLong = workload === 'long'
-    if (this.#options.isPooled) return isLong ? this.#long : this.#request
+    const shared = this.#shared
+    const lone = shared[workload]
+    if (this.#options.isPooled || !plan) return lone
     // A row by its id is as quickly there for a job; a cluster keeps no plan for it.
     if (plan === 'noted' || plan === 'once')
-      return isLong && this.distribution.known ? this.#long : this.#once
-    return isLong ? this.#long : plan ? this.#apart : this.#request
+      return workload === 'long' && this.distribution.known ? lone : shared.once
+    return workload === 'long' ? lone : shared.apart
   }
 
   /** Begins a transaction, with what its statements need. */
@@ -183,17 +167,9 @@ export class PostgresPool {
   /** Several statements in one text, without parameters, on a connection that ends with them; answers all their rows. */
   async script<Row>(text: string): Promise<Row[]> {
     const connection = this.#open('long')
-    const prefix = this.#sessions.script
-    const run = async (script: string): Promise<Row[]> => {
-      const results: unknown[] = await connection.run(script, [])
-      return results.flat() as Row[]
-    }
     try {
-      return await run(prefix + text)
-    } catch (error) {
-      // What refuses to stand in a transaction (`reindex … concurrently`) has done nothing, and takes no settings.
-      if (prefix && (error as { code?: unknown }).code === '25001') return await run(text)
-      throw error
+      const results: unknown[] = await connection.run(text, [])
+      return results.flat() as Row[]
     } finally {
       connection.leave()
     }
@@ -212,24 +188,22 @@ export class PostgresPool {
     return this.#away.stores
   }
 
-  /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
+  /** Throws `NotDirect` if a pooler of connections is in between that was not configured, or that cannot serve us. */
   async verify(): Promise<void> {
-    await verify(this, this.#sessions)
+    await verify((text) => this.query(text, []), this.#sessions)
     if (this.#options.isPooled) await this.#openAll()
   }
 
   /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
   async #openAll(): Promise<void> {
-    const { reads, exclusive } = this.#options
-    const open = [...this.#all]
-    const others = Array.from({ length: 2 * reads + 1 - open.length }, () => this.#open('bare'))
-    const taken: Connection[] = []
-    const takes = Array.from({ length: exclusive }, async () => taken.push(await this.take()))
+    const wanted = this.#options.exclusive + 2 * this.#options.reads + 1
+    const opened = Array.from({ length: wanted - this.#all.size }, () => this.#open('request', 'slow'))
     try {
-      await allWithin(connectMs, [...[...open, ...others].map((each) => each.ready), ...takes])
+      await Promise.all(opened.map(({ ready }) => ready))
+    } catch (error) {
+      throw error instanceof DatabaseSilent ? tooFewConnections(wanted) : error
     } finally {
-      for (const each of taken) this.give(each)
-      for (const each of others) each.leave()
+      for (const each of opened) each.leave()
     }
   }
 
@@ -247,7 +221,7 @@ export class PostgresPool {
     return Math.ceil(ms / this.#lookMs)
   }
 
-  #shared(profile: SessionProfile, aheadAtMost?: number): SharedConnections {
+  #share(profile: SharedProfile, aheadAtMost = 2): SharedConnections {
     return new SharedConnections({
       count: this.#options.reads,
       open: () => this.#open(profile),
@@ -257,7 +231,7 @@ export class PostgresPool {
     })
   }
 
-  #open(profile: SessionProfile): Connection {
+  #open(profile: SessionProfile, patience: Patience = profile === 'long' ? 'long' : 'request'): Connection {
     const { socket, name = usualName } = this.#options
     const startup = this.#sessions.startup(profile, this.distribution.known ?? false)
     const connection = new Connection({
@@ -270,11 +244,13 @@ export class PostgresPool {
         prepare: !this.#options.isPooled,
       },
       watch: this.#watch,
-      patience: this.#patience[profile === 'long' ? 'long' : 'request'],
+      patience: this.#patience[patience],
       lastTick: this.#watch.tick + this.#ticks(lifetimeMs()),
-      left: () => this.#all.delete(connection),
+      onGone: () => this.#all.delete(connection),
     })
     this.#all.add(connection)
+    // Who still waits for one as the pool closes is refused: a new one would keep the process alive.
+    if (this.#isClosed) connection.leave()
     return connection
   }
 
@@ -305,7 +281,7 @@ export class PostgresPool {
    */
   async #lookBehind(): Promise<void> {
     this.#probedAt = this.#watch.tick
-    const probe = this.#open('bare')
+    const probe = this.#open('long', 'request')
     this.#isProbing = true
     try {
       await probe.ready

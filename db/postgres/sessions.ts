@@ -1,10 +1,9 @@
 /**
- * What PostgreSQL is told of our statements, and how: with the connection where it is ours, with each transaction where
- * a pooler lends it.
+ * The settings of our connections: sent when a connection is opened, or, behind a pooler, with each transaction.
  *
  * A pooler gives a connection to another client after each transaction (PgBouncer, `pool_mode = transaction`), or when
  * ours leaves it (`session`). It passes on next to nothing of what a connection is opened with, and whatever lasts longer
- * than a transaction is then another's: a setting, a prepared statement. So through one nothing lasts longer.
+ * than a transaction is then another's: a setting, a prepared statement. So through a pooler nothing lasts longer.
  */
 import { randomUUID } from 'node:crypto'
 import { ConnectionLost, longStatementMs, nodeConnectMs } from '../deadlines.ts'
@@ -14,9 +13,9 @@ export type Workload = 'request' | 'long'
 
 /**
  * How a connection's statements are planned, and how long they may take. `once`: plans are kept whatever the values;
- * `apart`: so too, for what may take longer. `bare`: it only asks who is there.
+ * `apart`: so too, for statements that may take longer.
  */
-export type SessionProfile = Workload | 'once' | 'apart' | 'transactions' | 'bare'
+export type SessionProfile = Workload | 'once' | 'apart' | 'transactions'
 
 type Settings = Record<string, string>
 
@@ -25,20 +24,16 @@ export interface Sessions {
   startup(profile: SessionProfile, isDistributed: boolean): Settings
   /** What follows `begin`. `once`, `each-time`: of a transaction that is one statement of this plan. */
   begin: Record<Workload | 'once' | 'each-time', string>
-  /** What stands before several statements in one text. */
-  script: string
-  /** What a connection answers that kept what it was opened with; null where none does. */
+  /** The value of `markName` on our connections; null if they have none. */
   mark: string | null
-  statementMs: number
 }
 
-/** There is something between us and PostgreSQL that does not do what the settings say of it. */
-export class NotDirect extends Error {
-  override name = 'NotDirect'
-}
-
-/** Compiling a statement takes longer than running one of ours: 400 ms where a large list answers in 9. */
-const always = { TimeZone: 'UTC', jit: 'off' }
+/**
+ * `DateStyle` and `bytea_output` are how `values.ts` reads dates and bytes: a role's or a database's own may differ, and
+ * 11 March would be read as 3 November. `jit`: compiling a statement takes longer than running one of ours, 400 ms where
+ * a large list answers in 9.
+ */
+const always = { TimeZone: 'UTC', DateStyle: 'ISO', bytea_output: 'hex', jit: 'off' }
 
 /**
  * A plan that is kept is made without the values: not knowing how short a page is, the planner would read a million
@@ -71,43 +66,38 @@ const mayBeLost = { synchronous_commit: 'off' }
 /** Without Citus it is a name that nobody reads. */
 const ofCluster = { 'citus.node_connection_timeout': String(nodeConnectMs) }
 
-/**
- * Known to nobody but us: PostgreSQL keeps it with the connection; PgBouncer, which is told by name what it may leave
- * out, refuses a connection that is opened with it.
- */
+/** Known to nobody but us: PostgreSQL keeps it with the connection, PgBouncer refuses to open one with it. */
 const markName = 'merchant_api.session'
 
-export function sessionsOf(way: {
-  statementMs: number
-  socket: string | undefined
-  isPooled: boolean
-}): Sessions {
-  const { statementMs } = way
-  const within = (ms: number): Settings => ({
-    statement_timeout: String(ms),
-    idle_in_transaction_session_timeout: String(2 * ms),
-  })
+const within = (ms: number): Settings => ({
+  statement_timeout: String(ms),
+  idle_in_transaction_session_timeout: String(2 * ms),
+})
+
+const setLocal = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `; set local ${name} = '${value}'`)
+    .join('')
+
+/** `embedded`: another process's PGlite, which counts no time, and knows no settings of a connection. */
+export function sessionsFor(
+  kind: 'direct' | 'pooled' | 'embedded',
+  { statementMs }: { statementMs: number },
+): Sessions {
   const short = within(statementMs)
   const long = within(longStatementMs)
-  if (way.isPooled) {
+  if (kind === 'pooled') {
     const request = setLocal({ ...always, ...short })
-    return {
-      startup: () => ({}),
-      begin: {
-        request,
-        long: setLocal({ ...always, ...long }),
-        once: setLocal({ ...always, ...short, ...alongAnIndex, ...mayBeLost }),
-        'each-time': request,
-      },
-      script: `${setLocal({ ...always, ...long }).slice(1)}; `,
-      mark: null,
-      statementMs,
+    const begin = {
+      request,
+      long: setLocal({ ...always, ...long }),
+      once: setLocal({ ...always, ...short, ...alongAnIndex, ...mayBeLost }),
+      'each-time': request,
     }
+    return { startup: () => ({}), begin, mark: null }
   }
-  // Another process's PGlite counts no time, and knows no settings of a connection.
-  if (way.socket !== undefined) {
-    const begin = { request: '', long: '', once: '', 'each-time': '' }
-    return { startup: () => always, begin, script: '', mark: null, statementMs }
+  if (kind === 'embedded') {
+    return { startup: () => always, begin: { request: '', long: '', once: '', 'each-time': '' }, mark: null }
   }
   const mark = randomUUID()
   const common = { ...always, [markName]: mark, ...ofCluster }
@@ -120,7 +110,6 @@ export function sessionsOf(way: {
         once: { ...quick, ...(isDistributed ? alongAnIndex : keptAlongAnIndex), ...mayBeLost },
         apart: { ...quick, ...(isDistributed ? plannedEachTime : keptAlongAnIndex) },
         transactions: { ...quick, ...keptWhereItPays },
-        bare: common,
       })[profile],
     begin: {
       request: '',
@@ -128,98 +117,40 @@ export function sessionsOf(way: {
       once: '',
       'each-time': setLocal({ ...plannedEachTime, ...anyScan }),
     },
-    script: '',
     mark,
-    statementMs,
   }
 }
 
-const setLocal = (settings: Settings): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `; set local ${name} = '${value}'`)
-    .join('')
-
-interface Asking {
-  query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
+/** Something between us and PostgreSQL does not do what the settings say. */
+export class NotDirect extends Error {
+  override name = 'NotDirect'
 }
 
-/** Whether what is set for a statement holds while it runs. */
-export async function verify(pool: Asking, { mark, statementMs }: Sessions): Promise<void> {
-  const found = await ask(pool, mark)
-  const holds =
-    found.jit === 'off' && found.timezone === 'UTC' && Number(found.ms) === statementMs && found.mark === mark
-  if (holds) return
-  throw new NotDirect(
-    mark === null
-      ? 'DATABASE_POOLER: what lies between here and PostgreSQL does not keep `set local` for the transaction: ' +
-          'PgBouncer does, with pool_mode = transaction or session'
-      : pooled,
-  )
-}
+type Query = (text: string) => Promise<readonly { mark: string | null }[]>
 
-interface Found {
-  jit: string
-  timezone: string
-  ms: string
-  mark: string | null
-}
-
-async function ask(pool: Asking, mark: string | null): Promise<Found> {
+/** Throws `NotDirect` if the connection does not keep what it is opened with, or cannot begin a transaction. */
+export async function verify(query: Query, { mark }: Sessions): Promise<void> {
   try {
-    const [row] = await pool.query<Found>(
-      `select current_setting('jit') as jit, current_setting('TimeZone') as timezone,
-         (select setting from pg_settings where name = 'statement_timeout') as ms,
-         case when $1::boolean then current_setting('${markName}', true) end as mark`,
-      [mark !== null],
-    )
-    return row!
+    const [row] = await query(`select current_setting('${markName}', true) as mark`)
+    if (mark === null || row?.mark === mark) return
   } catch (error) {
-    const { message } = error as Error
-    if (/unsupported startup parameter/i.test(message)) throw new NotDirect(pooled)
-    // The library does not report what the pooler says before it hangs up.
+    // postgres.js does not report what the pooler says before it hangs up.
     if (mark === null && error instanceof ConnectionLost) {
       throw new NotDirect(
         'DATABASE_POOLER: the connection was closed at its first transaction; pool_mode must be transaction or session',
       )
     }
-    throw error
+    if (!/unsupported startup parameter/i.test((error as Error).message)) throw error
   }
+  throw new NotDirect(
+    'DATABASE_URL leads to a pooler of connections such as PgBouncer, which does not keep what a connection is opened ' +
+      'with: set DATABASE_POOLER=on, or give the address of PostgreSQL itself',
+  )
 }
 
-const pooled =
-  'DATABASE_URL leads to a pooler of connections such as PgBouncer, which does not keep what a connection is opened ' +
-  'with: set DATABASE_POOLER=on, or give the address of PostgreSQL itself'
-
-/**
- * Throws `NotDirect` where the next of the connections has not answered for so long. Counts ticks of this process: one
- * that stood still itself, as a start does while it reads its modules, has not waited.
- */
-export async function allWithin(ms: number, connections: readonly Promise<unknown>[]): Promise<void> {
-  let answered = 0
-  let ticksLeft = ticksOfWait
-  const heard = (): void => {
-    answered += 1
-    ticksLeft = ticksOfWait
-  }
-  await new Promise<void>((resolve, reject) => {
-    const timer = setInterval(() => {
-      ticksLeft -= 1
-      if (ticksLeft === 0) end(() => reject(new NotDirect(tooFew(answered, connections.length))))
-    }, ms / ticksOfWait)
-    const end = (settle: () => void): void => {
-      clearInterval(timer)
-      settle()
-    }
-    Promise.all(connections.map((each) => each.then(heard))).then(
-      () => end(resolve),
-      (error) => end(() => reject(error)),
-    )
-  })
-}
-
-const ticksOfWait = 50
-
-const tooFew = (answered: number, wanted: number): string =>
-  `DATABASE_POOLER: the pooler answered on ${answered} of ${wanted} connections; in session mode its default_pool_size ` +
-  `must have room for ${wanted} of each process (DATABASE_TRANSACTIONS + 2 × DATABASE_READS + 1): ` +
-  'raise it, lower those, or use pool_mode = transaction'
+export const tooFewConnections = (wanted: number): NotDirect =>
+  new NotDirect(
+    `DATABASE_POOLER: the pooler did not answer on ${wanted} connections; in session mode its default_pool_size must ` +
+      `have room for ${wanted} of each process (DATABASE_TRANSACTIONS + 2 × DATABASE_READS + 1): ` +
+      'raise it, lower those, or use pool_mode = transaction',
+  )

@@ -9,7 +9,7 @@ export interface SharedParts {
   open(): Connection
   watch: Watch
   /** By how many statements one may have more to do than the idlest and be chosen still. */
-  aheadAtMost?: number
+  aheadAtMost: number
   /** For so many ticks one that could not connect is not tried again while another is there. */
   restTicks: number
 }
@@ -40,7 +40,7 @@ export class SharedConnections {
       idlest = at
       least = toDo
     }
-    if (before > least + (this.#parts.aheadAtMost ?? 2)) this.#last = idlest
+    if (before > least + this.#parts.aheadAtMost) this.#last = idlest
     const found = this.#connections[this.#last]
     if (found && !found.isGone && !found.isWorn) return found
     const opened = this.#parts.open()

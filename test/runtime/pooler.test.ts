@@ -10,7 +10,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { withDatabase } from '#test/support/cluster'
 
 const server = inject('postgresUrl')
-const usual = ['timezone', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
+const usual = ['timezone', 'bytea_output', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
 
 async function pooler(options: Partial<PgbouncerOptions> = {}) {
   const started = await throwawayPgbouncer(server!, { mode: 'transaction', poolSize: 12, ...options })
@@ -43,7 +43,6 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
       expect(await database.query(shown, [])).toEqual([short])
       expect(await database.query(`${shown} where $1::int = 1`, [1], 'once')).toEqual([alongAnIndex])
       expect(await database.patient.query(`${shown} where $1::int = 1`, [1], 'each-time')).toEqual([long])
-      expect(await database.script(`select 1 as one; ${shown}`)).toEqual([{ one: 1 }, long])
       const inside = (of: ServerDatabase['root']) =>
         of.transaction().execute(async (tx) => (await sql.raw(shown).execute(tx)).rows)
       expect(await inside(database.root)).toEqual([short])
@@ -174,7 +173,8 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     const database = through(bouncer.url)
     await database.verify()
     const lost = Promise.allSettled([
-      database.query('select pg_sleep($1::float8)', [5]),
+      // Not a read: that would be asked again, and may find the pooler there.
+      database.query('with slept as (select pg_sleep($1::float8)) select from slept', [5]),
       database.root.transaction().execute(async (tx) => {
         await sql`create table left_by_pooler (n int)`.execute(tx)
         await sql`select pg_sleep(5)`.execute(tx)
@@ -228,7 +228,7 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     test('session mode with fewer connections than are opened', async () => {
       const database = through((await pooler({ mode: 'session', poolSize: 5 })).url)
       await expect(database.verify()).rejects.toThrow(
-        /of 9 connections; in session mode its default_pool_size/,
+        /not answer on 9 connections; in session mode its default_pool_size/,
       )
     })
   })

@@ -56,6 +56,21 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
+  test('dates and bytes are read as they are, whatever form of them the database prefers', async () => {
+    const { database: own, url: at } = await freshDatabase()
+    const name = new URL(at!).pathname.slice(1)
+    await own.script(`alter database ${name} set datestyle = 'SQL, DMY';
+      alter database ${name} set bytea_output = 'escape'`)
+    for (const isPooled of [false, true]) {
+      const db = new PostgresPool(at!, { reads: 1, exclusive: 1, isPooled })
+      whenFileEnds(() => db.close())
+      const given = [new Date('2026-03-11T02:30:00Z'), '2026-03-11', Buffer.from([0, 255]), ['2026-03-11']]
+      const kinds = 'select $1::timestamptz as a, $2::date as b, $3::bytea as c, $4::date[] as d'
+      const [row] = await db.query<object>(kinds, given)
+      expect(Object.values(row!)).toEqual(given)
+    }
+  })
+
   test('arrays of every kind that a table of ours may have go there and back, with null, quotes and ranks', async () => {
     const db = pool()
     const at = '2026-03-11T02:30:00.123Z'
@@ -273,6 +288,29 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await db.script('drop table sent_late')
   })
 
+  test('closing fails what takes longer, and sends what waited for it neither then nor on a new connection', async () => {
+    const [db, other] = [new PostgresPool(url!, { reads: 1, exclusive: 1 }), pool(1)]
+    await other.script('create table sent_after_close (n int)')
+    whenFileEnds(() => other.script('drop table sent_after_close'))
+    const [pid, insert] = [
+      'select pg_backend_pid() as pid where $1::int = 1',
+      'with n as (insert into sent_after_close values ($1::int)) select',
+    ]
+    const [before] = await Promise.all([db.query(pid, [1]), db.query(insert, [0])])
+    const client = await db.take()
+    const held = client.run('select pg_sleep(30)', []).finally(() => db.give(client))
+    // The library waits for the answer to a new text before it sends what comes after.
+    const done = Promise.all([db.query('select pg_sleep($1::float8)::text as s', [0.5]), db.query(pid, [1])])
+    const failed = Promise.allSettled([db.query(sleeping, [30]), db.query(insert, [1]), held, db.take()])
+    await wait(50)
+    await db.close()
+    expect(await done).toEqual([[{ s: '' }], before])
+    expect((await failed).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+    await expect(db.query(pid, [1])).rejects.toThrow(ConnectionLost)
+    await wait(300)
+    expect(await other.query('select n from sent_after_close where $1::int = 1', [1])).toEqual([{ n: 0 }])
+  })
+
   test('a lone read whose connection was lost is asked again, once; a write is not', async () => {
     const [db, killer] = [pool(1), pool(1)]
     const [backend] = await db.query<{ pid: number }>('select pg_backend_pid() as pid where $1::int = 1', [1])
@@ -385,6 +423,11 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await expect(at('127.0.0.1:1,127.0.0.1:2').query('select 1', [])).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     })
+    const hole = await blackHole(url!)
+    hole.silence()
+    const behind = at(`127.0.0.1:${new URL(hole.url).port},127.0.0.1:${port}`)
+    expect(await behind.query('select $1::int as n', [1])).toEqual([{ n: 1 }])
+    behind.give(await behind.take())
   })
 
   test('a table that changes under a prepared statement mixes up no answers', async () => {

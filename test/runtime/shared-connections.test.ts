@@ -6,7 +6,7 @@ import { SharedConnections } from '#db/postgres/shared'
 const answering = { silentFor: 0, isGone: false, isWorn: false, wasReady: true, movedAt: 0 }
 
 /** Connections with so many statements open, which have heard nothing for so many ticks. */
-function shared(states: readonly ({ open: number } & Partial<Connection>)[], aheadAtMost?: number) {
+function shared(states: readonly ({ open: number } & Partial<Connection>)[], aheadAtMost = 2) {
   const connections = states.map((state) => ({ ...answering, ...state }) as Connection)
   const rest = [...connections]
   const watch = { tick: 0 }
@@ -19,7 +19,7 @@ function shared(states: readonly ({ open: number } & Partial<Connection>)[], ahe
     },
     watch,
     restTicks: 5,
-    ...(aheadAtMost === undefined ? {} : { aheadAtMost }),
+    aheadAtMost,
   })
   // So that each is open.
   const before = connections.map(({ open }) => open)
