@@ -38,24 +38,33 @@ export async function settle<Row extends Standing>(
 ): Promise<Move<Row>[]> {
   if (ids.length === 0) return []
   return ctx.transaction(async (tx) => {
-    const rows = await lock(tx, lane, ids, claimId)
-    const moves = rows.flatMap((before) => {
-      if (!isLeaving(lane, before)) return []
-      const fate = fateOf(before)
-      if (!fate) return []
-      return [{ before, after: 'is' in fate ? fated(tx, lane, before, fate) : fate }]
-    })
-    await move(tx, lane, moves)
-    return moves
+    const rows = await lock(tx, lane, ids, { statuses: lane.leaving, claimId })
+    return moveAs(tx, lane, rows, fateOf)
   })
+}
+
+async function moveAs<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  rows: readonly Row[],
+  fateOf: (row: Row) => Fate | Row | null,
+): Promise<Move<Row>[]> {
+  const moves = rows.flatMap((before) => {
+    const fate = fateOf(before)
+    if (!fate) return []
+    return [{ before, after: 'is' in fate ? fated(tx, lane, before, fate) : fate }]
+  })
+  await move(tx, lane, moves)
+  return moves
 }
 
 /**
  * Who they are for wants to be forgotten, in the caller's transaction: what may be with a provider counts as lost, which a
- * status may still prove; the others never leave. Whoever had them in hand finds them ended.
+ * status may still prove; the others, and those that wait to be claimed, never leave. Whoever had them in hand finds them
+ * ended.
  */
 export async function endForgotten<Row extends Standing>(
-  tx: Context,
+  ctx: Context,
   lane: Lane<Row>,
   ids: readonly string[],
   unsent: (row: Row) => Fate | Row = () => ({
@@ -64,7 +73,11 @@ export async function endForgotten<Row extends Standing>(
     reason: 'Its recipient asked to be forgotten before it left',
   }),
 ): Promise<void> {
-  await settle(tx, lane, ids, (row) => (row.calledAt ? { is: 'lost', at: row.calledAt } : unsent(row)))
+  if (ids.length === 0) return
+  await ctx.transaction(async (tx) => {
+    const rows = await lock(tx, lane, ids, { statuses: [...lane.leaving, ...(lane.waiting ?? [])] })
+    await moveAs(tx, lane, rows, (row) => (row.calledAt ? { is: 'lost', at: row.calledAt } : unsent(row)))
+  })
 }
 
 export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
@@ -114,7 +127,9 @@ export async function move<Row extends Standing>(
     })),
   )
   const holdsUnit = (row: Row): boolean => onTheWay(row) || (lane.waiting?.includes(row.status) ?? false)
-  const unsent = moves.filter(({ before, after }) => onTheWay(before) && !holdsUnit(after) && !hasLeft(after))
+  const unsent = moves.filter(
+    ({ before, after }) => holdsUnit(before) && !holdsUnit(after) && !hasLeft(after),
+  )
   await releaseUnits(
     tx,
     unsent.map(({ before }) => before.reservationId),
