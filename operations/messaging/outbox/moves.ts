@@ -8,7 +8,7 @@ import type { Counter } from '#runtime/server/instruments'
 import { isId } from '#runtime/values/ids'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'
-import { type Code, isLeaving, type Lane, type Move, type Standing } from './lane.ts'
+import { type Code, isLeaving, type Lane, type Move, type Standing, type Trouble } from './lane.ts'
 import { lock, write } from './rows.ts'
 import { countLeft, releaseUnits } from './units.ts'
 
@@ -22,6 +22,8 @@ export const unknownOutcome = {
 export type Fate =
   | { is: 'sent'; at: Date; providerMessageId: string | null }
   | { is: 'failed'; code: Code; reason: string }
+  /** Certainly not taken: it waits again, as its lane says. */
+  | { is: 'back'; because: Trouble | null }
   /** `at`: when it was called. */
   | { is: 'lost'; at: Date }
 
@@ -81,6 +83,7 @@ export async function endForgotten<Row extends Standing>(
 }
 
 export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
+  if (fate.is === 'back') return requeued(tx, lane, row, fate.because)
   const shown = (status: 'sent' | 'failed'): string => lane.shown?.[status] ?? status
   const ended = { ...row, ...lane.ended, calledAt: null }
   if (fate.is === 'sent') {
@@ -95,6 +98,16 @@ export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: R
   const { code, reason } = fate.is === 'lost' ? unknownOutcome : fate
   const sentAt = fate.is === 'lost' ? fate.at : null
   return { ...ended, status: shown('failed'), code, reason, failedAt: tx.now(), sentAt }
+}
+
+function requeued<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  row: Row,
+  because: Trouble | null,
+): Row {
+  if (!lane.requeued) throw new Error(`Messages of the lane ${lane.kind} are not requeued`)
+  return lane.requeued(tx, { ...row, calledAt: null }, because)
 }
 
 /** Writes down where messages stand now, with all that goes with it. Their rows are locked. */

@@ -50,7 +50,8 @@ export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSigna
   return run.next()
 }
 
-const backUnlessCalled = ({ calledAt }: Alert): Result | null => (calledAt ? null : { is: 'back' })
+const backUnlessCalled = ({ calledAt }: Alert): Result | null =>
+  calledAt ? null : { is: 'back', because: null }
 
 const isSilence = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Throttled || error instanceof Refused
@@ -266,10 +267,6 @@ const nothingToSay: Result = { is: 'failed', code: 'provider-error', reason: 'It
 
 /** Of what may have left before, only what is certain counts; null: it stays as it is. */
 function resultOf({ calledAt, text }: Alert, told: outbox.Told | undefined): Result | null {
-  if (!told) return null
-  if (told.is === 'failed') return told
-  if (told.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
-  if (calledAt) return null
-  const { reason } = told.because
-  return { is: reason === 'throttled' || reason === 'provider-unavailable' ? 'later' : 'back' }
+  if (told?.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
+  return told && !(told.is === 'back' && calledAt) ? told : null
 }
