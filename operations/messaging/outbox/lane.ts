@@ -140,5 +140,3 @@ export const keyOf = (
 export const deadAfterMs = 2 * minuteMs
 /** Without a word of it for so long, nobody will know whether a message left. */
 export const lostAfterMs = 10 * minuteMs
-/** Of a number's rate, for all but campaigns together. */
-export const share = 0.2

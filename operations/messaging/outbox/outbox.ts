@@ -7,7 +7,6 @@ export {
   lostAfterMs,
   type Move,
   type Standing,
-  share,
   type Trouble,
 } from './lane.ts'
 export { endForgotten, type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
@@ -20,4 +19,5 @@ export {
   type Ready,
   type Single,
 } from './single.ts'
+export { campaignShare, share, turnSize } from './turns.ts'
 export { releaseUnits, reserveUpTo } from './units.ts'

@@ -18,12 +18,12 @@ import {
   type Lane,
   lostAfterMs,
   type Standing,
-  share,
   type Trouble,
   usualColumns,
 } from './lane.ts'
 import { settle } from './moves.ts'
 import { lock, write, writeTry } from './rows.ts'
+import { share } from './turns.ts'
 
 /** A single message also has its own times. */
 export interface Single extends Standing {
