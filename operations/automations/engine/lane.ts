@@ -63,6 +63,8 @@ export const executions = outbox.lane<Message>()({
       ]),
   leaving: ['sending'],
   claim: ['claim_id', 'claimed_at'],
+  // As before, those of `run` at once.
+  requeued: (tx, row) => pendingAgain(row, row.isForced ? { scheduledAt: tx.now() } : {}),
   ended: { holdReason: null, heldSince: null },
   departing: ({ automationId, automationName, automationType, couponCode, text, isManual }) => ({
     sourceId: automationId,

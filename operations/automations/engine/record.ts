@@ -28,7 +28,7 @@ export const deliverBatch = (
 
 export interface Result {
   message: Pick<Message, 'id'>
-  told: outbox.Told | outbox.Fate
+  told: outbox.Fate
 }
 
 /** Records results of the messages that this claim still has: what a status event has settled meanwhile stays. */
@@ -38,12 +38,12 @@ export async function recordResults(
   results: readonly Result[],
 ): Promise<void> {
   const toldOf = new Map(results.map(({ message, told }) => [message.id, told]))
-  const isFull = results.some(({ told }) => told.is === 'back' && told.because.reason === 'number-limit')
+  const isFull = results.some(({ told }) => told.is === 'back' && told.because?.reason === 'number-limit')
   await ctx.transaction(async (tx) => {
     const freeAt = isFull ? (await numberUsage(tx, way.connection.numberId)).nextFreeAt : null
     const fateOf = (row: Message): Message | outbox.Fate => {
       const told = toldOf.get(row.id)!
-      return told.is === 'back' ? held(tx, row, told.because, freeAt) : told
+      return told.is === 'back' && told.because ? held(tx, row, told.because, freeAt) : told
     }
     await outbox.settle(tx, executions, [...toldOf.keys()], fateOf, id)
   })

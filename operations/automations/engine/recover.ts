@@ -7,8 +7,8 @@ import { dayMs } from '#runtime/durations'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
 import type { Claim } from './claim.ts'
-import { executions, type Message, pendingAgain } from './lane.ts'
-import { deliverBatch, type Result, recordResults } from './record.ts'
+import { executions, type Message } from './lane.ts'
+import { deliverBatch, recordResults } from './record.ts'
 import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
 
 /** The same key may be sent again for so long. */
@@ -28,23 +28,26 @@ export async function recoverDead(ctx: Context, means: Means): Promise<void> {
   }
   const fates = await judgedAnew(ctx, means, dead.messages)
   for (const [way, messages] of Map.groupBy(dead.messages, wayOf)) {
-    const claim: Claim = { id: dead.id, way: way ?? nowhere, messages }
-    const again = way?.isIdempotent ? messages.filter(({ id }) => fates.get(id) === 'leaves') : []
-    const handed =
-      again.length > 0
-        ? await deliverBatch(ctx, { ...claim, messages: again }, true)
-        : { told: [], error: null }
-    const settled = new Set(handed.told.map(({ message }) => message.id))
+    const again = messages.filter(({ id }) => fates.get(id) === 'leaves')
+    const error = way?.isIdempotent ? await sendAgain(ctx, { id: dead.id, way, messages: again }) : null
     const waitsMs = (id: string): number =>
       way?.isIdempotent && fates.get(id) !== 'never' ? triedForMs : outbox.lostAfterMs
-    const lost = messages.flatMap((message): Result[] => {
-      const at = message.calledAt!
-      const isLost = !settled.has(message.id) && ctx.clock.ms() - at.getTime() >= waitsMs(message.id)
-      return isLost ? [{ message, told: { is: 'lost', at } }] : []
-    })
-    await recordResults(ctx, claim, [...handed.told, ...lost])
-    if (handed.error) throw handed.error
+    await outbox.settle(
+      ctx,
+      executions,
+      messages.map(({ id }) => id),
+      ({ id, calledAt: at }) => (ctx.clock.ms() - +at! >= waitsMs(id) ? { is: 'lost', at: at! } : null),
+      dead.id,
+    )
+    if (error) throw error
   }
+}
+
+/** Answers a fault of ours, to be thrown once what is known is written down. */
+async function sendAgain(ctx: Context, claim: Claim): Promise<unknown> {
+  const { told, error } = await deliverBatch(ctx, claim, true)
+  await recordResults(ctx, claim, told)
+  return error
 }
 
 type Fate = 'leaves' | 'later' | 'never'
@@ -69,13 +72,6 @@ async function judgedAnew(
   )
 }
 
-/** Of what cannot leave: nothing is asked of it. */
-const nowhere: Way = {
-  connection: { type: 'qr', numberId: '', phone: null },
-  isIdempotent: false,
-  perSecond: 1,
-}
-
 async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[] } | null> {
   return ctx.transaction(async (tx) => {
     const ids = await tx.db
@@ -95,8 +91,7 @@ async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[]
       executions,
       ids.map(({ id }) => id),
       (row) => {
-        // Never called: as before, those of `run` at once.
-        if (row.calledAt === null) return pendingAgain(row, row.isForced ? { scheduledAt: tx.now() } : {})
+        if (row.calledAt === null) return { is: 'back', because: null }
         called.push(row)
         return null
       },

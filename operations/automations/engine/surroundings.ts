@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { checkRoute, type Objection, optOuts, sending, templates } from '#operations/messaging/door'
-import { entitlementOf, isAmong, recordset } from '#operations/store/door'
+import { isAmong, mayUse, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { dayMs, hourMs } from '#runtime/durations'
 import type { Surroundings } from '../deciding/decide.ts'
@@ -27,9 +27,8 @@ export interface Way {
 export const isWay = (found: Way | Objection): found is Way => 'connection' in found
 
 export async function findMeans(ctx: Context): Promise<Means> {
-  const { canWrite, features } = await entitlementOf(ctx)
   return {
-    mayLeave: canWrite && features.has('automations'),
+    mayLeave: await mayUse(ctx, 'automations'),
     selected: await findWay(ctx),
     official: await findWay(ctx, 'official'),
   }

@@ -1,17 +1,9 @@
 /** A store's places on its numbers: taken once for the next batch, by whichever worker sends it. */
-import { sending } from '#operations/messaging/door'
+import { outbox, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 
-/** Of the number's rate: campaigns have the rest. */
-const share = 0.2
-const batchSeconds = 2
-const batchAtMost = 200
 /** Older places were others' in the meantime. */
 const staleMs = 5_000
-
-/** Messages that may leave together. `perSecond`: the number's whole rate. */
-const batchSize = (perSecond: number): number =>
-  Math.min(batchAtMost, Math.max(1, Math.floor(perSecond * share * batchSeconds)))
 
 /**
  * How many of `wanted` messages may leave now, or when the next ones may. In the transaction that claims them, under
@@ -33,8 +25,8 @@ export async function takePlaces(
   if (kept && kept.at > now && !sending.isAhead(kept.at, now)) return { at: kept.at }
   if (kept) await ctx.db.deleteFrom('automation_turns').where('number_id', '=', numberId).execute()
   if (kept && Math.abs(now.getTime() - kept.at.getTime()) <= staleMs) return { places: kept.units }
-  const units = Math.min(wanted, batchSize(perSecond))
-  const at = await sending.takeTurn(ctx, connection, units, share, perSecond)
+  const units = Math.min(wanted, outbox.turnSize(perSecond))
+  const at = await sending.takeTurn(ctx, connection, units, outbox.share, perSecond)
   if (at <= now) return { places: units }
   await ctx.db.insertInto('automation_turns').values({ number_id: numberId, at, units }).execute()
   return { at }

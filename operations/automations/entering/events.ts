@@ -1,7 +1,7 @@
 /** What automations make of carts and orders that changed (rule 4). */
 
 import { sql } from 'kysely'
-import { entitlementOf, type orders } from '#operations/store/door'
+import { mayUse, type orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs, minuteMs } from '#runtime/durations'
@@ -56,11 +56,9 @@ export async function ordersChanged(ctx: Context, changes: readonly orders.Order
 
 /** Begins runs, moves those of carts that go on, and skips what is now pointless. */
 export async function applyEvents(ctx: Context, changed: ChangedEntities): Promise<void> {
-  const { canWrite, features } = await entitlementOf(ctx)
-  const automations =
-    canWrite && features.has('automations')
-      ? await automationsOfTypes(ctx, ['abandoned-cart', ...orderTypes])
-      : []
+  const automations = (await mayUse(ctx, 'automations'))
+    ? await automationsOfTypes(ctx, ['abandoned-cart', ...orderTypes])
+    : []
   const known = [...(await readOrders(ctx, changed.orders)), ...(await readCarts(ctx, changed.carts))]
   const categories = await categoriesFor(ctx, automations, known)
   await ctx.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 /** Customers whose day it is (rule 1): once a local day for each automation, missed days made up. */
 import { type InferResult, sql } from 'kysely'
 import type { PlatformCustomer } from '#operations/store/door'
-import { connections, entitlementOf, isCountedOrder } from '#operations/store/door'
+import { connections, isCountedOrder, mayUse } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { automationOf } from '../automations.ts'
@@ -55,7 +55,7 @@ export async function scan(ctx: Context, automationId: string, signal: AbortSign
     const state = await readState(ctx, automationId)
     if (!state) return
     const { automation, day, cursor } = state
-    const page = (await maySend(ctx)) ? await pageOf(ctx, automation, day, cursor) : nobody
+    const page = (await mayUse(ctx, 'automations')) ? await pageOf(ctx, automation, day, cursor) : nobody
     await ctx.transaction(async (tx) => {
       const now = tx.now()
       await enterRuns(tx, automation, page.entries(now))
@@ -70,11 +70,6 @@ export async function scan(ctx: Context, automationId: string, signal: AbortSign
         .execute()
     })
   }
-}
-
-async function maySend(ctx: Context): Promise<boolean> {
-  const { canWrite, features } = await entitlementOf(ctx)
-  return canWrite && features.has('automations')
 }
 
 async function readState(

@@ -3,7 +3,7 @@
  * first; a check that fails afterwards undoes it with the transaction.
  */
 import type { RowChange } from '#db/tables'
-import { sending } from '#operations/messaging/door'
+import { outbox, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { findRow, oneRow } from '#runtime/database/rows'
@@ -12,7 +12,6 @@ import { noCampaign } from '../json.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { CampaignStatus } from '../schema.ts'
 import { cancelPending } from '../sending/cancel.ts'
-import { share } from '../sending/pace.ts'
 import { findAudience, type Means, type Problem, refusal, requireMeans } from '../sending/readiness.ts'
 import { estimatedFinish } from '../sending/times.ts'
 
@@ -120,7 +119,7 @@ async function expectFinish(
   { connection }: Means,
   messages: number,
 ): Promise<void> {
-  const perSecond = (await sending.ratePerSecond(ctx, connection)) * share
+  const perSecond = (await sending.ratePerSecond(ctx, connection)) * outbox.campaignShare
   const at = estimatedFinish(messages, perSecond, campaign.send_window, ctx.store.timezone, ctx.now())
   await ctx.db
     .updateTable('campaigns')

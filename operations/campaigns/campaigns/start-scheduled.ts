@@ -1,6 +1,6 @@
 /** A scheduled campaign whose time has come (rule 8). */
 
-import { metering } from '#operations/store/door'
+import { mayUse, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { Refusal } from '#runtime/errors'
@@ -8,7 +8,7 @@ import { campaignSend } from '../handles.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
 import { failCampaign } from '../sending/endings.ts'
-import { findAudience, findMeans, isProblem, mayLeave } from '../sending/readiness.ts'
+import { findAudience, findMeans, isProblem } from '../sending/readiness.ts'
 import { begun, keepReservation } from './moves.ts'
 
 const lateAtMostMs = 3 * hourMs
@@ -54,7 +54,7 @@ async function prepare(
   tx: Context,
   campaign: CampaignRow,
 ): Promise<{ reservationId: string } | FailureReason> {
-  if (!(await mayLeave(tx))) return 'subscription-inactive'
+  if (!(await mayUse(tx, 'campaigns'))) return 'subscription-inactive'
   if (campaign.list_id === null) return 'empty-audience'
   const means = await findMeans(tx, campaign.content)
   if (isProblem(means)) return means.reason

@@ -3,15 +3,20 @@ import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import { type Forgets, type Forgotten, isTheirs, namesThem } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isAmong } from '#runtime/database/recordset'
 import { toldAs } from '../imports/entries.ts'
 import { dropContacts } from '../lists/contacts.ts'
 import { after, campaignMessages } from '../sending/lane.ts'
 
+/** Of their messages. */
+const theirColumns = { phoneKey: 'phone_key', email: 'email' }
+
 export const forgetsContacts: Forgets = {
   async stop(ctx, person) {
-    const messages = await lockedMessages(ctx, person)
-    await skipPending(ctx, messages)
+    const messages = await ctx.db
+      .selectFrom('campaign_messages')
+      .select('id')
+      .where(isTheirs(person, theirColumns))
+      .execute()
     await outbox.endForgotten(
       ctx,
       campaignMessages,
@@ -27,10 +32,7 @@ export const forgetsContacts: Forgets = {
       .deleteFrom('list_exclusions')
       .where(isTheirs(person, { phoneKey: 'phone_key' }))
       .execute()
-    await ctx.db
-      .deleteFrom('campaign_messages')
-      .where(isTheirs(person, { phoneKey: 'phone_key', email: 'email' }))
-      .execute()
+    await ctx.db.deleteFrom('campaign_messages').where(isTheirs(person, theirColumns)).execute()
     await ctx.db
       .updateTable('list_import_rows')
       .set({
@@ -54,58 +56,6 @@ async function forgetFaults(ctx: Context, { customerId }: Forgotten): Promise<vo
     })
     .where(sql<boolean>`position(${named} in errors::text) > 0`)
     .execute()
-}
-
-/** Campaigns before their messages (rule 10). */
-async function lockedMessages(ctx: Context, person: Forgotten) {
-  const theirs = ctx.db
-    .selectFrom('campaign_messages')
-    .select(['id', 'campaign_id', 'status', 'reservation_id'])
-    .where(isTheirs(person, { phoneKey: 'phone_key', email: 'email' }))
-  const found = await theirs.execute()
-  await ctx.db
-    .selectFrom('campaigns')
-    .select('id')
-    .where(
-      isAmong(
-        'id',
-        found.map((row) => row.campaign_id),
-        'uuid',
-      ),
-    )
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute()
-  return theirs.orderBy('id').forUpdate().execute()
-}
-
-type Message = Awaited<ReturnType<typeof lockedMessages>>[number]
-
-async function skipPending(ctx: Context, messages: readonly Message[]): Promise<void> {
-  const pending = messages.filter(({ status }) => status === 'pending')
-  if (pending.length === 0) return
-  const now = ctx.now()
-  const ids = pending.map(({ id }) => id)
-  await ctx.db
-    .updateTable('campaign_messages')
-    .set({ status: 'skipped', skip_reason: 'opted-out', updated_at: now })
-    .where(isAmong('id', ids, 'uuid'))
-    .execute()
-  for (const [campaignId, { length }] of Map.groupBy(pending, (row) => row.campaign_id)) {
-    await ctx.db
-      .updateTable('campaigns')
-      .set((eb) => ({
-        pending: eb('pending', '-', length),
-        skipped: eb('skipped', '+', length),
-        updated_at: now,
-      }))
-      .where('id', '=', campaignId)
-      .execute()
-  }
-  await outbox.releaseUnits(
-    ctx,
-    pending.map((row) => row.reservation_id),
-  )
 }
 
 /** Who came to a list from a shop that left. */

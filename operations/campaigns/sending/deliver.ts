@@ -27,7 +27,7 @@ export async function deliverBatch(ctx: Context, batch: Batch): Promise<Delivere
   const { campaign, means, claim, isIdempotent, isSecondCall } = batch
   const seen = await lookAgain(ctx, campaign.id, claim.messages)
   if (!batch.leavesWhile(seen.status)) {
-    const results = claim.messages.map(({ id }): Result => ({ id, fate: { is: 'back' } }))
+    const results = claim.messages.map(({ id }): Result => ({ id, fate: { is: 'back', because: null } }))
     return { results: isSecondCall ? [] : results, trouble: null, error: null }
   }
   const results: Result[] = []

@@ -43,6 +43,11 @@ export const campaignMessages = outbox.lane<CampaignMessage>()({
   leaving: ['sending'],
   waiting: ['pending'],
   claim: ['claim_id', 'claimed_at', 'called_at'],
+  requeued: (_tx, row) => ({
+    ...row,
+    status: row.isOver ? 'cancelled' : 'pending',
+    attempts: row.attempts - 1,
+  }),
   codeOf: (code) => failureCode.safeParse(code).data ?? 'provider-error',
   hold: holdCampaigns,
   departing: ({ campaignId, campaignName }) => ({ sourceId: campaignId, sourceName: campaignName }),
@@ -69,14 +74,11 @@ async function holdCampaigns(tx: Context, ids: readonly string[]): Promise<void>
 }
 
 /** What became of one that was claimed. */
-export type Fate = outbox.Fate | { is: 'back' } | { is: 'skipped'; reason: SkipReason }
+export type Fate = outbox.Fate | { is: 'skipped'; reason: SkipReason }
 
 /** Where a message stands after its fate. */
 export function after(ctx: Context, row: CampaignMessage, fate: Fate): CampaignMessage {
   const ended = { ...row, calledAt: null }
-  if (fate.is === 'back') {
-    return { ...ended, status: row.isOver ? 'cancelled' : 'pending', attempts: row.attempts - 1 }
-  }
   if (fate.is === 'skipped') return { ...ended, status: 'skipped', skipReason: fate.reason }
   if (fate.is === 'failed' && fate.code === 'too-long') {
     return { ...ended, status: 'skipped', skipReason: fate.code }

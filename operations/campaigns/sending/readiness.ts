@@ -1,7 +1,6 @@
 /** Whether a campaign can be sent: the checks of rule 2, for operations (which refuse) and jobs (which fail or pause). */
 import { sql } from 'kysely'
 import { isOptedOut, sending, templates } from '#operations/messaging/door'
-import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -102,12 +101,6 @@ function connectionFault(content: CampaignContent, connection: Connection): stri
     return 'The shared number takes no media: remove content.media, or select another connection'
   }
   return null
-}
-
-/** Whether subscription and plan let campaigns leave now. */
-export async function mayLeave(ctx: Context): Promise<boolean> {
-  const { canWrite, features } = await entitlementOf(ctx)
-  return canWrite && features.has('campaigns')
 }
 
 interface Audience {

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { RunningCampaign } from './claims.ts'
-import { after, campaignMessages } from './lane.ts'
+import { campaignMessages } from './lane.ts'
 
 const atATime = 500
 
@@ -33,10 +33,9 @@ export async function settleDeadClaims(ctx: Context, campaignId: string): Promis
       ctx,
       campaignMessages,
       dead.map(({ id }) => id),
-      (row) => {
-        const { claimedAt, calledAt: at } = row
+      ({ claimedAt, calledAt: at }) => {
         if (claimedAt! > (at ? lostBefore : deadBefore)) return null
-        return after(ctx, row, at ? { is: 'lost', at } : { is: 'back' })
+        return at ? { is: 'lost', at } : { is: 'back', because: null }
       },
     )
   }

@@ -1,7 +1,7 @@
 /** One failed message, sent again. */
 
 import { optOuts, outbox, sending } from '#operations/messaging/door'
-import { metering } from '#operations/store/door'
+import { mayUse, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow } from '#runtime/database/rows'
 import { minuteMs } from '#runtime/durations'
@@ -12,8 +12,7 @@ import { lockCampaign } from '../rows.ts'
 import { claimMessages, readRunning } from './claims.ts'
 import { deliverBatch } from './deliver.ts'
 import { campaignMessages } from './lane.ts'
-import { share } from './pace.ts'
-import { findMeans, isProblem, mayLeave, requireMeans } from './readiness.ts'
+import { findMeans, isProblem, requireMeans } from './readiness.ts'
 import { type Result, recordResults } from './record.ts'
 import { isOver, settleDeadClaims } from './recovery.ts'
 import { isOpen, nextOpening } from './times.ts'
@@ -78,7 +77,7 @@ export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSi
   const { campaignId, messageId } = work
   const campaign = await readRunning(ctx, campaignId)
   if (!campaign || isOver(campaign)) return
-  const means = (await mayLeave(ctx)) ? await findMeans(ctx, campaign.content) : null
+  const means = (await mayUse(ctx, 'campaigns')) ? await findMeans(ctx, campaign.content) : null
   if (!means)
     return giveUp(ctx, campaignId, messageId, 'The subscription or the plan does not allow campaigns')
   if (isProblem(means)) return giveUp(ctx, campaignId, messageId, means.message)
@@ -90,7 +89,7 @@ export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSi
     return
   }
   if (!work.hasPlace) {
-    const turn = await sending.takeTurn(ctx, means.connection, 1, share)
+    const turn = await sending.takeTurn(ctx, means.connection, 1, outbox.campaignShare)
     if (!(await clockReaches(ctx.clock, turn, signal))) {
       await queueAgain(ctx, { ...work, hasPlace: true }, turn)
       return

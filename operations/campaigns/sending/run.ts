@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { outbox, sending } from '#operations/messaging/door'
+import { mayUse } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { clockReaches } from '#runtime/pause'
@@ -11,8 +12,7 @@ import { type Claim, claimMessages, type RunningCampaign, readRunning, type Want
 import { deliverBatch } from './deliver.ts'
 import { finishSending, stopSending } from './endings.ts'
 import { isAttempt } from './lane.ts'
-import { batchSize, share } from './pace.ts'
-import { findMeans, isProblem, type Means, mayLeave } from './readiness.ts'
+import { findMeans, isProblem, type Means } from './readiness.ts'
 import { recordResults } from './record.ts'
 import { settleDeadClaims } from './recovery.ts'
 import { estimatedFinish, isOpen, nextOpening, stoodStillMs } from './times.ts'
@@ -51,7 +51,7 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
       await queueNext(ctx, { campaignId, places }, null)
       return
     }
-    if (!(await mayLeave(ctx))) return stopSending(ctx, campaignId, 'subscription-inactive')
+    if (!(await mayUse(ctx, 'campaigns'))) return stopSending(ctx, campaignId, 'subscription-inactive')
     const means = await findMeans(ctx, campaign.content)
     if (isProblem(means)) return stopSending(ctx, campaignId, means.reason)
 
@@ -69,8 +69,8 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
     if (which === 'pending' && !campaign.has_pending) return goOnAt(ctx, run, nextLook(ctx, campaign))
 
     if (places === 0) {
-      places = Math.min(batchSize(perSecond), campaign.pending)
-      const turn = await sending.takeTurn(ctx, means.connection, places, share)
+      places = Math.min(outbox.turnSize(perSecond, outbox.campaignShare), campaign.pending)
+      const turn = await sending.takeTurn(ctx, means.connection, places, outbox.campaignShare)
       if (!(await clockReaches(ctx.clock, turn, signal))) return goOnAt(ctx, run, turn, places)
     }
     const wanted: Wanted = { which, isIdempotent, atMost: places }
@@ -104,7 +104,7 @@ interface Run {
 }
 
 const finishOf = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
-  estimatedFinish(pending, perSecond * share, campaign.send_window, ctx.store.timezone, from)
+  estimatedFinish(pending, perSecond * outbox.campaignShare, campaign.send_window, ctx.store.timezone, from)
 
 /** What the run needs to know after a batch. */
 interface Progress {

@@ -9,7 +9,7 @@ import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
 import { isInTrouble } from '#runtime/ports/waiting'
 import { takeRecipients } from '../numbers/limit.ts'
 import { type Connection, type Content, deliver, type Outcome, throttled } from '../sending/deliver.ts'
-import { keyOf, type Lane, type Standing } from './lane.ts'
+import { keyOf, type Lane, type Standing, type Trouble } from './lane.ts'
 import type { Fate } from './moves.ts'
 import { markCalled } from './rows.ts'
 
@@ -20,14 +20,6 @@ export type Posted =
 
 /** The same of one message of a batch. */
 export type Letter<M> = Posted & { message: M }
-
-/** Why it certainly did not leave, though nothing is wrong with the recipient: it may leave later. */
-export type Trouble =
-  /** `isOfRecipient`: others may be written to meanwhile. */
-  | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
-  /** `isDown`: it is the connection, not this message, that is in trouble; `until`: nothing is to be tried before. */
-  | { reason: 'provider-unavailable'; isDown?: true; until?: Date }
-  | { reason: 'number-limit' | 'disconnected' }
 
 /** What is certain of a message after its call. */
 export type Told = Extract<Fate, { is: 'sent' | 'failed' }> | { is: 'back'; because: Trouble }

@@ -67,6 +67,14 @@ export interface Saying<T extends Table, U> {
   columns: { readonly [F in keyof U as U[F] extends Column<T> ? never : F]: Column<T> | null }
 }
 
+/** Why it certainly did not leave, though nothing is wrong with the recipient: it may leave later. */
+export type Trouble =
+  /** `isOfRecipient`: others may be written to meanwhile. */
+  | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
+  /** `isDown`: it is the connection, not this message, that is in trouble; `until`: nothing is to be tried before. */
+  | { reason: 'provider-unavailable'; isDown?: true; until?: Date }
+  | { reason: 'number-limit' | 'disconnected' }
+
 /** Where a message stood, and where it stands. */
 export interface Move<Row extends Standing = Standing> {
   before: Row
@@ -101,6 +109,11 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   via?: 'official'
   /** Joins to its rows (`m`) what else a row has. */
   joined?(messages: Messages<T>): unknown
+  /**
+   * How a message stands that certainly was not taken, of a lane whose messages are claimed in batches. `because`: null
+   * where it was never called.
+   */
+  requeued?(tx: Context, row: Row, because: Trouble | null): Row
   /** Queues the look at one that waited for a number; a lane whose messages are swept each minute has none. */
   woken?(tx: Context, id: string): Promise<unknown>
   /** Locks what is always locked before a message. */
@@ -127,5 +140,3 @@ export const keyOf = (
 export const deadAfterMs = 2 * minuteMs
 /** Without a word of it for so long, nobody will know whether a message left. */
 export const lostAfterMs = 10 * minuteMs
-/** Of a number's rate, for all but campaigns together. */
-export const share = 0.2

@@ -8,7 +8,7 @@ import type { Counter } from '#runtime/server/instruments'
 import { isId } from '#runtime/values/ids'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'
-import { type Code, isLeaving, type Lane, type Move, type Standing } from './lane.ts'
+import { type Code, isLeaving, type Lane, type Move, type Standing, type Trouble } from './lane.ts'
 import { lock, write } from './rows.ts'
 import { countLeft, releaseUnits } from './units.ts'
 
@@ -22,6 +22,8 @@ export const unknownOutcome = {
 export type Fate =
   | { is: 'sent'; at: Date; providerMessageId: string | null }
   | { is: 'failed'; code: Code; reason: string }
+  /** Certainly not taken: it waits again, as its lane says. */
+  | { is: 'back'; because: Trouble | null }
   /** `at`: when it was called. */
   | { is: 'lost'; at: Date }
 
@@ -38,24 +40,33 @@ export async function settle<Row extends Standing>(
 ): Promise<Move<Row>[]> {
   if (ids.length === 0) return []
   return ctx.transaction(async (tx) => {
-    const rows = await lock(tx, lane, ids, claimId)
-    const moves = rows.flatMap((before) => {
-      if (!isLeaving(lane, before)) return []
-      const fate = fateOf(before)
-      if (!fate) return []
-      return [{ before, after: 'is' in fate ? fated(tx, lane, before, fate) : fate }]
-    })
-    await move(tx, lane, moves)
-    return moves
+    const rows = await lock(tx, lane, ids, { statuses: lane.leaving, claimId })
+    return moveAs(tx, lane, rows, fateOf)
   })
+}
+
+async function moveAs<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  rows: readonly Row[],
+  fateOf: (row: Row) => Fate | Row | null,
+): Promise<Move<Row>[]> {
+  const moves = rows.flatMap((before) => {
+    const fate = fateOf(before)
+    if (!fate) return []
+    return [{ before, after: 'is' in fate ? fated(tx, lane, before, fate) : fate }]
+  })
+  await move(tx, lane, moves)
+  return moves
 }
 
 /**
  * Who they are for wants to be forgotten, in the caller's transaction: what may be with a provider counts as lost, which a
- * status may still prove; the others never leave. Whoever had them in hand finds them ended.
+ * status may still prove; the others, and those that wait to be claimed, never leave. Whoever had them in hand finds them
+ * ended.
  */
 export async function endForgotten<Row extends Standing>(
-  tx: Context,
+  ctx: Context,
   lane: Lane<Row>,
   ids: readonly string[],
   unsent: (row: Row) => Fate | Row = () => ({
@@ -64,10 +75,15 @@ export async function endForgotten<Row extends Standing>(
     reason: 'Its recipient asked to be forgotten before it left',
   }),
 ): Promise<void> {
-  await settle(tx, lane, ids, (row) => (row.calledAt ? { is: 'lost', at: row.calledAt } : unsent(row)))
+  if (ids.length === 0) return
+  await ctx.transaction(async (tx) => {
+    const rows = await lock(tx, lane, ids, { statuses: [...lane.leaving, ...(lane.waiting ?? [])] })
+    await moveAs(tx, lane, rows, (row) => (row.calledAt ? { is: 'lost', at: row.calledAt } : unsent(row)))
+  })
 }
 
 export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
+  if (fate.is === 'back') return requeued(tx, lane, row, fate.because)
   const shown = (status: 'sent' | 'failed'): string => lane.shown?.[status] ?? status
   const ended = { ...row, ...lane.ended, calledAt: null }
   if (fate.is === 'sent') {
@@ -82,6 +98,16 @@ export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: R
   const { code, reason } = fate.is === 'lost' ? unknownOutcome : fate
   const sentAt = fate.is === 'lost' ? fate.at : null
   return { ...ended, status: shown('failed'), code, reason, failedAt: tx.now(), sentAt }
+}
+
+function requeued<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  row: Row,
+  because: Trouble | null,
+): Row {
+  if (!lane.requeued) throw new Error(`Messages of the lane ${lane.kind} are not requeued`)
+  return lane.requeued(tx, { ...row, calledAt: null }, because)
 }
 
 /** Writes down where messages stand now, with all that goes with it. Their rows are locked. */
@@ -114,7 +140,9 @@ export async function move<Row extends Standing>(
     })),
   )
   const holdsUnit = (row: Row): boolean => onTheWay(row) || (lane.waiting?.includes(row.status) ?? false)
-  const unsent = moves.filter(({ before, after }) => onTheWay(before) && !holdsUnit(after) && !hasLeft(after))
+  const unsent = moves.filter(
+    ({ before, after }) => holdsUnit(before) && !holdsUnit(after) && !hasLeft(after),
+  )
   await releaseUnits(
     tx,
     unsent.map(({ before }) => before.reservationId),

@@ -41,25 +41,33 @@ export function rowsOf<Row extends Standing>(ctx: Context, lane: Lane<Row>): Row
 const completed = <Row extends Standing>(row: object): Row => ({ ...nothing, ...row }) as Row
 
 /**
- * Locks messages that are on their way or have left, what is always locked before them first. `claimId`: those of this
- * claim alone that are still on their way.
+ * Locks messages, what is always locked before them first: those that are on their way or have left, or those in
+ * `statuses`. `claimId`: those of this claim alone.
  */
 export async function lock<Row extends Standing>(
   tx: Context,
   lane: Lane<Row>,
   ids: readonly string[],
-  claimId?: string,
+  { statuses = leavingOrLeft(lane), claimId }: Locked = {},
 ): Promise<Row[]> {
   await lane.hold?.(tx, ids)
-  const status = nameOf(lane, 'status')
-  const shown = outcomes.map((each) => lane.shown?.[each] ?? each)
   let rows = rowsOf(tx, lane)
     .where(isAmong('m.id', ids, 'uuid'))
-    .where(`m.${status}`, 'in', claimId === undefined ? [...lane.leaving, ...shown] : [...lane.leaving])
+    .where(`m.${nameOf(lane, 'status')}`, 'in', [...statuses])
   if (claimId !== undefined) rows = rows.where('m.claim_id', '=', claimId)
   const found = await rows.orderBy('m.id').forUpdate('m').execute()
   return found.map((row) => completed<Row>(row))
 }
+
+interface Locked {
+  statuses?: readonly string[]
+  claimId?: string | undefined
+}
+
+const leavingOrLeft = <Row extends Standing>({ leaving, shown }: Lane<Row>): string[] => [
+  ...leaving,
+  ...outcomes.map((each) => shown?.[each] ?? each),
+]
 
 /** Writes what of them moved, in one statement; who is no longer on the way has no claim. */
 export async function write<Row extends Standing>(

@@ -9,7 +9,7 @@ import { minuteMs } from '#runtime/durations'
 import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
 import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
-import { call, type Posted, type Trouble } from './hand.ts'
+import { call, type Posted } from './hand.ts'
 import {
   type Code,
   deadAfterMs,
@@ -18,11 +18,12 @@ import {
   type Lane,
   lostAfterMs,
   type Standing,
-  share,
+  type Trouble,
   usualColumns,
 } from './lane.ts'
 import { settle } from './moves.ts'
 import { lock, write, writeTry } from './rows.ts'
+import { share } from './turns.ts'
 
 /** A single message also has its own times. */
 export interface Single extends Standing {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { optOuts, sending } from '#operations/messaging/door'
-import { entitlementOf, isAmong, type orders } from '#operations/store/door'
+import { isAmong, mayUse, type orders } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
@@ -47,7 +47,7 @@ export async function planOrders(ctx: Context, orderIds: readonly string[]): Pro
       found.map((order) => order.id),
     )
     const { settings, requestsSince } = await findSettings(tx)
-    if (!asksForReviews(settings) || requestsSince === null || !(await mayAsk(tx))) return
+    if (!asksForReviews(settings) || requestsSince === null || !(await mayUse(tx, 'reviews'))) return
     const known = await plannedAmong(tx, orderIds)
     const fresh = found.flatMap((order) => {
       const at = triggeredAt(order, settings.request.trigger)
@@ -55,11 +55,6 @@ export async function planOrders(ctx: Context, orderIds: readonly string[]): Pro
     })
     if (fresh.length > 0) await plan(tx, fresh, settings)
   })
-}
-
-export async function mayAsk(ctx: Context): Promise<boolean> {
-  const { canWrite, features } = await entitlementOf(ctx)
-  return canWrite && features.has('reviews')
 }
 
 async function plannedAmong(tx: Context, orderIds: readonly string[]): Promise<Set<string>> {

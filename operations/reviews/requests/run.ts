@@ -1,14 +1,13 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
 import { outbox } from '#operations/messaging/door'
-import { catchUpOrders, connections } from '#operations/store/door'
+import { catchUpOrders, connections, mayUse } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { findSettings } from '../settings/settings.ts'
 import { claim, type Why } from './claims.ts'
 import { requestMessages } from './lane.ts'
-import { mayAsk } from './plan.ts'
 import { daysLater, isNight } from './times.ts'
 
 const messagesAtOnce = 100
@@ -17,7 +16,7 @@ const ordersAtOnce = 50
 const productsAtOnce = 100
 
 export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<void> {
-  if (!(await mayAsk(ctx))) return
+  if (!(await mayUse(ctx, 'reviews'))) return
   await catchUpOrders(ctx, signal)
   await putOffLate(ctx)
   await deliverWaiting(ctx, signal)

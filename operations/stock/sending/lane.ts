@@ -55,6 +55,7 @@ export const alerts = outbox.lane<Alert>()({
   shown: { delivered: 'sent', read: 'sent' },
   claim: ['claim_id', 'claimed_at', 'called_at'],
   codeOf: (code) => words[code] ?? reason.options.find((each) => each === code) ?? 'provider-error',
+  requeued,
   isRepeated: ({ attempt }) => attempt > 1,
   departing: ({ id, attempt, product_id: productId, product_name: sourceName, click_token, text }) => ({
     sourceId: id,
@@ -77,27 +78,25 @@ export const alerts = outbox.lane<Alert>()({
 })
 
 /** What became of one; what is not told of stays claimed. */
-export type Result =
-  | (outbox.Fate & { text?: string })
-  | { is: 'cancelled'; code: Reason }
-  /** Certainly not accepted, and nothing can carry it now: it waits again, in its place. */
-  | { is: 'back' }
-  /** Certainly not accepted: tried again a little later. */
-  | { is: 'later' }
+export type Result = (outbox.Fate & { text?: string }) | { is: 'cancelled'; code: Reason }
 
 /** Said of one that is in hand, by `unsubscribed`. */
 export const leftMeanwhile: Reason = 'unsubscribed'
 
+/** Tried again a little later under its claim, or waits again, in its place, where nothing can carry it now. */
+function requeued(_tx: Context, row: Alert, because: outbox.Trouble | null): Alert {
+  // They left while it was being handed over, which came to nothing.
+  if (row.code === leftMeanwhile) return { ...row, status: 'cancelled', reservationId: null }
+  const isTriedAgain = because?.reason === 'throttled' || because?.reason === 'provider-unavailable'
+  return isTriedAgain ? row : { ...row, status: 'waiting', reservationId: null }
+}
+
 /** Where an alert stands then. */
 export function after(ctx: Context, row: Alert, result: Result): Alert {
-  const idle = { ...row, calledAt: null }
-  const isTriedAgain = result.is === 'later' || result.is === 'back'
-  // They left while it was being handed over, which came to nothing.
-  if (isTriedAgain && row.code === leftMeanwhile) return { ...idle, status: 'cancelled', reservationId: null }
-  if (result.is === 'later') return idle
-  if (result.is === 'back') return { ...idle, status: 'waiting', reservationId: null }
-  if (result.is === 'cancelled')
-    return { ...idle, status: 'cancelled', code: result.code, reservationId: null }
+  if (result.is === 'cancelled') {
+    return { ...row, calledAt: null, status: 'cancelled', code: result.code, reservationId: null }
+  }
+  if (result.is === 'back') return outbox.fated(ctx, alerts, row, result)
   const { text } = result
   const ended = row.code === leftMeanwhile ? { ...row, code: null } : row
   return { ...outbox.fated(ctx, alerts, ended, result), ...(text === undefined ? {} : { text }) }

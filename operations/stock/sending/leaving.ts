@@ -20,12 +20,14 @@ export interface Standing {
 /** What becomes of one that was never handed over; null: it leaves. */
 export function judge(alert: Alert, { now, settings, live, hasTried }: Standing): Result | null {
   if (live === 'gone') return { is: 'cancelled', code: 'product-gone' }
-  if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return { is: 'back' }
-  if (now.getTime() - alert.claimed_at.getTime() >= latestMs) return hasTried ? neverTaken : { is: 'back' }
+  if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return waitsAgain
+  if (now.getTime() - alert.claimed_at.getTime() >= latestMs) return hasTried ? neverTaken : waitsAgain
   if (alert.is_wanted) return null
   const isTrue = live !== null && placesFor(live, settings.ignoreStockThreshold) !== 0
-  return settings.isEnabled && isTrue ? null : { is: 'back' }
+  return settings.isEnabled && isTrue ? null : waitsAgain
 }
+
+const waitsAgain: Result = { is: 'back', because: null }
 
 const neverTaken: Result = {
   is: 'failed',

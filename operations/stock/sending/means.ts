@@ -1,6 +1,5 @@
-/** What alerts leave with: plan, number, template. */
+/** What alerts leave with: number, template. */
 import { checkRoute, type sending, templates } from '#operations/messaging/door'
-import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'
 import { templateFault } from '../settings/template.ts'
@@ -12,12 +11,6 @@ export interface Way {
   isIdempotent: boolean
   /** Of an official number; null: the text leaves. */
   template: templates.Template | null
-}
-
-/** Whether subscription and plan let alerts leave now. */
-export async function mayLeave(ctx: Context): Promise<boolean> {
-  const { canWrite, features } = await entitlementOf(ctx)
-  return canWrite && features.has('stock-alerts')
 }
 
 /** The way of phones, or a sentence why there is none. Asks no provider. */

@@ -3,14 +3,13 @@
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { events } from '#operations/store/door'
-import { connections } from '#operations/store/door'
+import { connections, mayUse } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { liveOf, placesFor } from '../facts.ts'
 import { stockAlertSend } from '../handles.ts'
 import { noteStockEvent, readAlerts, registerWebhook } from '../settings/settings.ts'
-import { mayLeave } from './means.ts'
 import { queueWave } from './waves.ts'
 
 /** Who waits longer has forgotten. */
@@ -47,7 +46,7 @@ export async function reconcile(ctx: Context): Promise<void> {
   await cancelExpired(ctx)
   await wakeDead(ctx)
   const settings = await readAlerts(ctx)
-  if (!settings.isEnabled || !(await mayLeave(ctx))) return
+  if (!settings.isEnabled || !(await mayUse(ctx, 'stock-alerts'))) return
   const connected = await connections.ecommerce(ctx)
   if (!connected) return
   try {

@@ -2,6 +2,7 @@
 
 import { unsubscribes } from '#operations/capture/door'
 import { optOuts, outbox, sending } from '#operations/messaging/door'
+import { mayUse } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
@@ -10,10 +11,9 @@ import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { type Alert, after, alerts as lane, leftMeanwhile, type Result } from './lane.ts'
 import { judge, latestMs } from './leaving.ts'
-import { findWay, mayLeave, type Way } from './means.ts'
+import { findWay, type Way } from './means.ts'
 import { alertMail, messageContent, valuesOf } from './render.ts'
 
-const turnSeconds = 2
 const firstWaitMs = 15_000
 const longestWaitMs = 15 * minuteMs
 
@@ -31,7 +31,7 @@ export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSigna
   const run = new Run(ctx, work, await readAlerts(ctx))
   const alerts = await claimedAlerts(ctx, work.claimId)
   if (alerts.length === 0) return null
-  if (!(await mayLeave(ctx))) {
+  if (!(await mayUse(ctx, 'stock-alerts'))) {
     await run.settle(alerts, backUnlessCalled)
     return null
   }
@@ -50,7 +50,8 @@ export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSigna
   return run.next()
 }
 
-const backUnlessCalled = ({ calledAt }: Alert): Result | null => (calledAt ? null : { is: 'back' })
+const backUnlessCalled = ({ calledAt }: Alert): Result | null =>
+  calledAt ? null : { is: 'back', because: null }
 
 const isSilence = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Throttled || error instanceof Refused
@@ -166,7 +167,6 @@ class Run {
     }
     const { connection, isIdempotent } = way
     const perSecond = await sending.ratePerSecond(ctx, connection)
-    const turnSize = Math.max(1, Math.floor(perSecond * outbox.share * turnSeconds))
     let open = await this.#messages(alerts, live, way)
     let isHeld = false
     while (open.length > 0 && !isHeld) {
@@ -175,7 +175,7 @@ class Run {
         return
       }
       if (this.#places === 0) {
-        this.#places = Math.min(turnSize, open.length)
+        this.#places = Math.min(outbox.turnSize(perSecond), open.length)
         const turn = await sending.takeTurn(ctx, connection, this.#places, outbox.share, perSecond)
         if (!(await sending.reaches(ctx, turn))) {
           this.#laterAt(turn)
@@ -266,10 +266,6 @@ const nothingToSay: Result = { is: 'failed', code: 'provider-error', reason: 'It
 
 /** Of what may have left before, only what is certain counts; null: it stays as it is. */
 function resultOf({ calledAt, text }: Alert, told: outbox.Told | undefined): Result | null {
-  if (!told) return null
-  if (told.is === 'failed') return told
-  if (told.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
-  if (calledAt) return null
-  const { reason } = told.because
-  return { is: reason === 'throttled' || reason === 'provider-unavailable' ? 'later' : 'back' }
+  if (told?.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
+  return told && !(told.is === 'back' && calledAt) ? told : null
 }

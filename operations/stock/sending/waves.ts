@@ -1,6 +1,7 @@
 /** Waves: who is told when stock returns, in order and as far as it goes (rules 2 and 3). */
 
 import { sql } from 'kysely'
+import { mayUse } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { placesFor, readLive } from '../facts.ts'
@@ -8,7 +9,7 @@ import { stockAlertWave } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { claimNext } from './claims.ts'
-import { findWay, mayLeave, type Way } from './means.ts'
+import { findWay, type Way } from './means.ts'
 
 /** From the end of one wave to the beginning of the next. */
 const betweenMs = 60 * minuteMs
@@ -33,7 +34,7 @@ export const queueWave = (ctx: Context, variantId: string, at: Date | null = nul
  */
 export async function runWave(ctx: Context, variantId: string, signal: AbortSignal): Promise<void> {
   const settings = await readAlerts(ctx)
-  if (!settings.isEnabled || !(await mayLeave(ctx))) return
+  if (!settings.isEnabled || !(await mayUse(ctx, 'stock-alerts'))) return
   const { wave, productId } = await standing(ctx, variantId)
   if (productId === null) return closeWave(ctx, variantId)
   const later = await nextAt(ctx, variantId, wave)

@@ -38,6 +38,12 @@ export async function entitlementOf(ctx: Context): Promise<Entitlement> {
   return { status, planId, features: featureSet(planId), canWrite: canWriteAt(status) }
 }
 
+/** Whether subscription and plan let the store use a feature now. */
+export async function mayUse(ctx: Context, feature: string): Promise<boolean> {
+  const { canWrite, features } = await entitlementOf(ctx)
+  return canWrite && features.has(feature)
+}
+
 /**
  * `statusAt` of `operations/store/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
  * instant.

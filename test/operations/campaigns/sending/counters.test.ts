@@ -6,8 +6,10 @@ import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import retryMessage from '#operations/campaigns/campaigns/api/retry-message'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
+import { forgetsContacts } from '#operations/campaigns/forgetting/forget'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
+import { takeSnapshot } from '#operations/campaigns/sending/audience'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
@@ -314,4 +316,17 @@ describe('retry', () => {
       .execute()
     expect(touches).toMatchObject([{ voided_at: expect.any(Date) }])
   })
+})
+
+test('a pending message to somebody who is forgotten is skipped, and its unit goes back', async () => {
+  const shop = await sendingShop(app)
+  const id = await shop.draft(await shop.list([{ phone: '+5511910000011' }, { phone: '+5511910000021' }]))
+  await shop.call(sendCampaign, { params: { id } })
+  const ctx = await shop.context()
+  await takeSnapshot(ctx, id)
+  const [message] = await ctx.db.selectFrom('campaign_messages').select('phone_key').execute()
+  const person = { customerId: null, emailKeys: [], orderIds: [], names: [], phoneKeys: [message!.phone_key] }
+  await ctx.transaction((tx) => forgetsContacts.stop!(tx, person))
+  expect((await shop.read(id)).counters).toMatchObject({ total: 2, pending: 1, skipped: 1, failed: 0 })
+  expect(await shop.usage()).toEqual({ used: 0, reserved: 1 })
 })
