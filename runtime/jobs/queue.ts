@@ -7,6 +7,7 @@ import type { Database } from '#db/database'
 import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
+import { Gathered } from '#runtime/gateway/gathered'
 import type { z } from '#runtime/schema'
 import { currentTrace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
@@ -195,6 +196,17 @@ export async function openQueue(
     return waiting.map(({ jobId }) => jobId)
   }
 
+  /** Those that end together are written together. */
+  const completed = new Gathered<FetchedJob, void>(
+    async (ended) => {
+      for (const [of, some] of Map.groupBy(ended, (job) => job.queue)) {
+        await boss.complete(of, some, null, { db: quick })
+      }
+      return ended.map(() => undefined)
+    },
+    ({ id }) => id,
+  )
+
   /** Each that waits in these queues, where it is what is asked for. */
   async function* waitingJobs(
     db: Db,
@@ -256,9 +268,7 @@ export async function openQueue(
       for (const { id, key } of running) if (!first.has(key)) first.set(key, id)
       return new Set(keyed.filter(({ id, key }) => (first.get(key!) ?? id) !== id).map(({ id }) => id))
     },
-    async complete(job) {
-      await boss.complete(job.queue, job, null, { db: quick })
-    },
+    complete: (job) => completed.ask(job),
     async fail(job, reason) {
       // A column of text takes no zero and no half of a character.
       const message = reason.toWellFormed().replaceAll('\0', '')
@@ -321,7 +331,8 @@ export async function openQueue(
     async advance(milliseconds, { keepDue = false } = {}) {
       for await (const [of, { id, startAfter }] of waitingJobs(quick)) {
         // biome-ignore lint/nursery/noJsRestrictedProperties: pg-boss dates its jobs by the database's own clock
-        if (keepDue && startAfter.getTime() <= Date.now()) continue
+        const isDue = startAfter.getTime() <= Date.now()
+        if (isDue && (keepDue || milliseconds > 0)) continue
         const at = new Date(startAfter.getTime() - milliseconds)
         await boss.update(of, undefined, { id, startAfter: at, db: quick })
       }

@@ -26,6 +26,7 @@ const patienceMs = 250
 const drainLooksEveryMs = 20
 const postponedMs = 1000
 const unknownSeconds = 60
+const limitedByStore: ReadonlySet<QueueName> = new Set(['interactive', 'scheduled'])
 /** How often it looks for jobs of releases that had other queues. */
 const movesOldEveryMs = 60_000
 /** Who answers is the coordinator of a cluster: the node with the store's rows is gone, for longer than a moment. */
@@ -206,7 +207,9 @@ export class Worker {
     for (const [queue, atMost] of this.#places) {
       if (!this.#mayBeDue.has(queue)) continue
       const has = [...this.#running].filter(({ fetched }) => fetched.queue === queue).length
-      const room = Math.min(this.#atOnce - this.#running.size, atMost - has)
+      const free = this.#atOnce - this.#running.size
+      // Who drains waits for what the clock has due as for anything else.
+      const room = queue === 'maintenance' && !this.#loop ? free : Math.min(free, atMost - has)
       if (room > 0 && !this.#stopping) begun += await this.#take(queue, room)
     }
     return begun
@@ -215,9 +218,9 @@ export class Worker {
   async #take(from: QueueName, room: number): Promise<number> {
     const { queue } = this.#services
     this.#mayBeDue.delete(from)
-    const perStore = from === 'interactive' || from === 'scheduled' ? this.#atOnce / 2 : undefined
-    const fetched = await queue.fetch(from, room, perStore)
-    if (fetched.length > 0) this.#mayBeDue.add(from)
+    const isLimited = limitedByStore.has(from)
+    const fetched = await queue.fetch(from, room, isLimited ? this.#atOnce / 2 : undefined)
+    if (fetched.length === room || (isLimited && fetched.length > 0)) this.#mayBeDue.add(from)
     if (this.#stopping) {
       // It may have hung for longer than anybody waits for what would begin now.
       await Promise.all(fetched.map((job) => queue.putBack(job, 0)))
@@ -252,7 +255,8 @@ export class Worker {
     const { trace = null } = fetched.data
     running.done = within(trace, () => this.#execute(running, behind)).finally(() => {
       this.#running.delete(running)
-      this.#mayBeDue.add(fetched.queue)
+      // Others of its store may have been left.
+      if (limitedByStore.has(fetched.queue)) this.#mayBeDue.add(fetched.queue)
       this.#wake?.()
     })
   }
@@ -355,8 +359,6 @@ export class Worker {
     const until = performance.now() + timeoutMs
     for (;;) {
       await this.schedule()
-      const backlog = await this.#services.queue.backlog()
-      this.#mayBeDue = new Set(backlog.filter(({ due }) => due > 0).map(({ queue }) => queue))
       const started = this.#loop ? 0 : await this.#claim()
       const isOver = this.#stopping || performance.now() >= until
       if (started === 0 && this.#running.size > 0) {
@@ -365,10 +367,12 @@ export class Worker {
         await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
       }
       if (!isOver && (started > 0 || this.#running.size > 0)) continue
+      const backlog = await this.#services.queue.backlog()
       const pending = backlog.reduce((sum, { due, putBack, running }) => sum + due + putBack + running, 0)
       if (pending === 0 || isOver)
         return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
-      await wait(drainLooksEveryMs)
+      this.#mayBeDue = new Set(backlog.filter(({ due }) => due > 0).map(({ queue }) => queue))
+      if (this.#mayBeDue.size === 0 || this.#loop) await wait(drainLooksEveryMs)
     }
   }
 
