@@ -30,11 +30,15 @@ const failedOptions = {
   deleteAfterSeconds: 3600,
 } as const
 
-/** Creates the queues that are missing. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** Creates the queues that are missing, and lets pg-boss know all of them. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   const there = new Set((await boss.getQueues([...queueNames])).map(({ name }) => name))
   if (!there.has(failedQueue)) await boss.createQueue(failedQueue, failedOptions)
   for (const name of queueClasses) if (!there.has(name)) await boss.createQueue(name, classOptions)
+  // pg-boss reads a queue at its first use, beside any transaction: the embedded database would wait for itself.
+  for (const name of queueNames) await boss.findJobs(name, { id: nobody })
 }
 
 /** pg-boss's own statements, over our connections. It puts its tables in order now and then, which takes long. */
