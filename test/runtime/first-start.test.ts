@@ -22,7 +22,7 @@ test('a job is queued within the first transaction that there is', async () => {
   await migrate(database)
   const queue = await openQueue(database, [first], standingClock(), {
     supervise: false,
-    onError: expect.unreachable,
+    onError: (error) => expect.unreachable(error.message),
   })
   await database.root.transaction().execute((tx) => queue.sendClocked([first.handle], tx))
   expect(await queue.fetch('maintenance', 1)).toMatchObject([{ name: 'test-first' }])
