@@ -61,7 +61,7 @@ const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
  */
 export class PageRequest {
   readonly method: Method
-  /** Of the path, decoded. */
+  /** Path parameters, decoded. */
   readonly params: Record<string, string>
   /** What of the client's address counts for limits. */
   readonly ip: string

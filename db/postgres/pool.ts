@@ -127,7 +127,7 @@ export class PostgresPool {
     plan?: Plan,
     workload: Workload = 'request',
   ): Promise<Answer<Row>> {
-    // What a connection is opened with differs on a cluster.
+    // A cluster's connections are opened with other settings.
     if (plan && this.distribution.known === null) await this.distribution.isDistributed()
     const isLong = workload === 'long'
     const kind = isLong || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
@@ -249,7 +249,7 @@ export class PostgresPool {
       onGone: () => this.#all.delete(connection),
     })
     this.#all.add(connection)
-    // Who still waits for one as the pool closes is refused: a new one would keep the process alive.
+    // A transaction that still waits is refused: a new connection would keep the process alive.
     if (this.#isClosed) connection.leave()
     return connection
   }

@@ -52,7 +52,7 @@ export interface Call {
   readonly headers: Record<string, string>
   access: Access | null
   text: string
-  /** Of the path, decoded. */
+  /** Path parameters, decoded. */
   params: Record<string, string>
   query: unknown
   body: unknown

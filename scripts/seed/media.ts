@@ -14,7 +14,7 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain',
 }
 
-/** They stay, whatever becomes of what shows them. PublicRoutes a transaction. */
+/** They stay, whatever becomes of what shows them. Outside a transaction. */
 export async function seedMedia(ctx: Context, store: DemoStore): Promise<void> {
   const paths = await readdir(new URL(`${store.slug}/`, folder), { recursive: true })
   const stored = await Promise.all(

@@ -126,7 +126,7 @@ async function openShop(
   }
 }
 
-/** Asks the platform for its webhooks, and notes that the mirror has read all its orders. PublicRoutes a transaction. */
+/** Asks the platform for its webhooks, and notes that the mirror has read all its orders. Outside a transaction. */
 export async function settlePlatform(ctx: Context, shop: DemoShop): Promise<void> {
   const connected = await requireEcommerce(ctx)
   await registerWebhooks(ctx, connected)

@@ -14,7 +14,7 @@ import { findMeans, surroundingsOf } from './surroundings.ts'
 const notPending = () =>
   refuse('conflict', 'The message is not waiting any more: it has left, was skipped, or was cancelled')
 
-/** Claims a pending message for now, with a unit of the quota, and queues its job. PublicRoutes any transaction. */
+/** Claims a pending message for now, with a unit of the quota, and queues its job. Outside any transaction. */
 export async function runNow(ctx: Context, id: string): Promise<Queued & { executionId: string }> {
   await requireExecution(ctx, id)
   const means = await findMeans(ctx)

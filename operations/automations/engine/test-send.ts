@@ -15,7 +15,7 @@ import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
 
 /**
  * Sends the first message, or that of a step, with the newest cart or order of the store and a made-up coupon. Answers
- * its SentMessage; refuses as single sends do. PublicRoutes any transaction.
+ * its SentMessage; refuses as single sends do. Outside any transaction.
  */
 export async function sendTest(
   ctx: Context,

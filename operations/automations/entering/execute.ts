@@ -19,7 +19,7 @@ const busy = () =>
 
 /**
  * Counts whom it is for and queues the job. Refuses an automation that is off, cannot send or is being executed, and
- * more than the messages that are left. PublicRoutes any transaction: the platform may be asked.
+ * more than the messages that are left. Outside any transaction: the platform may be asked.
  */
 export async function startExecute(
   ctx: Context,

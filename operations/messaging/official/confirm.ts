@@ -49,7 +49,7 @@ const deadAfterMs = minuteMs
 
 /**
  * Ends a setup: with a code the number connects (or is under review), with an error the status is the one before.
- * PublicRoutes a transaction. What only the merchant knows is asked for by the name of its field. Refuses a state that is not of this store, a link that is over, a code that the provider does
+ * Outside a transaction. What only the merchant knows is asked for by the name of its field. Refuses a state that is not of this store, a link that is over, a code that the provider does
  * not take (the link stays open) and a number of another store.
  */
 export async function confirmSetup(ctx: Context, confirmation: Confirmation): Promise<void> {

@@ -17,7 +17,7 @@ const numberIssues: readonly NumberIssue[] = [
 ]
 
 /**
- * Takes over what the provider says of state, names, issue and limits. PublicRoutes a transaction. Refuses where no number
+ * Takes over what the provider says of state, names, issue and limits. Outside a transaction. Refuses where no number
  * was connected, or another one was meanwhile; a provider that does not answer changes nothing.
  */
 export async function revalidate(ctx: Context): Promise<void> {

@@ -17,7 +17,7 @@ export interface OpenedSetup {
 }
 
 /**
- * Opens a setup for 60 minutes; an older link is dead from then on. PublicRoutes a transaction. `returnUrl`: where the
+ * Opens a setup for 60 minutes; an older link is dead from then on. Outside a transaction. `returnUrl`: where the
  * provider sends the merchant back to. Refuses one of another host, and a number that is connected or under review.
  */
 export async function startSetup(ctx: Context, returnUrl: string | undefined): Promise<OpenedSetup> {

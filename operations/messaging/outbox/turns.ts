@@ -1,6 +1,6 @@
 /** How messages share the rate of a number, and how many leave together. */
 
-/** Of the rate, for all but campaigns together. */
+/** The share of a number's rate that all messages but campaigns' have. */
 export const share = 0.2
 export const campaignShare = 0.8
 

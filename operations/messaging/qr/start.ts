@@ -18,7 +18,7 @@ const answerWithinMs = 20_000
 const deadAfterMs = minuteMs
 
 /**
- * Asks the provider for a session and its codes, and replaces a session that nobody has scanned yet. PublicRoutes a
+ * Asks the provider for a session and its codes, and replaces a session that nobody has scanned yet. Outside a
  * transaction. Refuses where a phone is linked, where the provider has no QR connection, and of two starts at once one.
  */
 export async function startSession(ctx: Context): Promise<void> {

@@ -9,7 +9,7 @@ import { withinTime } from '../numbers/within-time.ts'
 
 const answerWithinMs = 8_000
 
-/** Connects and selects the shared number; other connections stay. PublicRoutes a transaction. */
+/** Connects and selects the shared number; other connections stay. Outside a transaction. */
 export async function joinShared(ctx: Context): Promise<void> {
   const { name, port } = defaultProvider(ctx)
   if (!port.capabilities.shared) throw refuse('conflict', 'This server has no shared number')

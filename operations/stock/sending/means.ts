@@ -1,4 +1,4 @@
-/** What alerts leave with: number, template. */
+/** The number and template that alerts are sent with. */
 import { checkRoute, type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'

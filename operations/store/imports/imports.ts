@@ -35,7 +35,7 @@ export interface Importer<Row extends object, Page extends ImportPage, Count ext
   counts: readonly Count[]
   /** What else is set when it begins, or goes on. */
   begins?(now: Date): object
-  /** PublicRoutes a transaction. Of a port that refuses, and of what is refused, the import fails with that very sentence. */
+  /** Outside a transaction. Of a port that refuses, and of what is refused, the import fails with that very sentence. */
   page(ctx: Context, run: Run<Row>, cursor: Cursor): Promise<Page>
   /** What is locked before the import; undefined where that is gone, and the import with it. */
   lock?(tx: Context, run: Run<Row>): Promise<Held | undefined>
