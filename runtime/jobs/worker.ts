@@ -121,6 +121,7 @@ export class Worker {
       try {
         await this.#moveOldJobs()
         await this.schedule()
+        this.#lookEverywhere()
         if ((await this.#claim()) > 0) continue
       } catch (error) {
         this.#services.log.error({ err: error }, 'the worker could not look for jobs')
@@ -143,10 +144,18 @@ export class Worker {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
-    const isWoken = await Promise.race([woken.then(() => true), wait(pollMs, false)])
-    if (!isWoken) this.#mayBeDue = new Set(queueNames)
+    await Promise.race([woken, wait(pollMs)])
     this.#wake = null
   }
+
+  /** Jobs come due by time, and from other processes, also while this one is awake all the time. */
+  #lookEverywhere(): void {
+    const now = performance.now()
+    if (now - this.#lookedAt < pollMs) return
+    this.#lookedAt = now
+    this.#mayBeDue = new Set(queueNames)
+  }
+  #lookedAt = 0
 
   /** Queues what runs by the clock and has come due; once over all workers. */
   async schedule(): Promise<void> {

@@ -1,6 +1,7 @@
 /** In which order jobs are queued and claimed, and that of a key one waits and one runs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { Worker } from '#runtime/jobs/worker'
 import { jobsOfTests } from './worker-jobs.ts'
 
 const { app, crowd, ctx, database, keyed, log, of, seen } = await jobsOfTests()
@@ -86,3 +87,30 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
     expect(log.filter((line) => line === 'one')).toEqual(['one'])
   },
 )
+
+test('a worker that is awake all the time finds what another process queued, and what comes due', async () => {
+  const { services, registry, metrics } = app
+  log.length = 0
+  const worker = new Worker(services, registry.jobs, metrics)
+  await worker.start()
+  try {
+    // It hears of nothing that this one writes.
+    const { boss } = services.queue
+    const row = (name: string, startAfter: number) => {
+      const data = { ...of(name), payload: { name }, job: keyed.name }
+      return { data, singletonKey: name, group: { id: ctx.store.id }, startAfter }
+    }
+    await boss.insert('bulk', [row('from another', 0), row('later', 1)])
+    await expect
+      .poll(
+        () => {
+          worker.clockMoved()
+          return log.filter((line) => line !== 'tick')
+        },
+        { interval: 20, timeout: 15_000 },
+      )
+      .toEqual(['from another', 'later'])
+  } finally {
+    await worker.stop()
+  }
+})
