@@ -17,6 +17,7 @@ import { failedQueue, heartbeatSeconds, type QueueName, queueNames } from './bos
 import { runEverywhere } from './everywhere.ts'
 import { givenUp, tellingOf } from './given-up.ts'
 import { inTime, whileHeld } from './held.ts'
+import { Places } from './places.ts'
 import type { FetchedJob } from './rows.ts'
 import { isLasting, type Outcome, settle } from './settling.ts'
 
@@ -69,11 +70,7 @@ export class Worker {
   readonly #metrics: Metrics
   readonly #times: WorkerTimes
   readonly #atOnce: number
-  /**
-   * In which order places are given, and how many a queue may have. Those that nobody waits for come first and have a
-   * quarter each, so that none of them waits for ever and a quarter is left; what is free then is for them too.
-   */
-  readonly #places: readonly (readonly [queue: QueueName, atMost: number])[]
+  readonly #places: Places
   /** Where something may be due. */
   #mayBeDue = new Set<QueueName>(queueNames)
   readonly #running = new Set<Running>()
@@ -94,15 +91,7 @@ export class Worker {
     )
     this.#metrics = metrics
     this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
-    const quarter = this.#atOnce / 4
-    this.#places = [
-      [failedQueue, quarter],
-      ['maintenance', quarter],
-      ['bulk', quarter],
-      ['scheduled', quarter],
-      ['interactive', this.#atOnce],
-      ['scheduled', 2 * quarter],
-    ]
+    this.#places = new Places(this.#atOnce)
     services.queue.onSent((queue) => {
       this.#mayBeDue.add(queue)
       this.#wake?.()
@@ -213,12 +202,12 @@ export class Worker {
 
   async #claimNow(): Promise<number> {
     let begun = 0
-    for (const [queue, atMost] of this.#places) {
+    for (const [queue, atMost] of this.#places.inOrder) {
       if (!this.#mayBeDue.has(queue)) continue
-      const has = [...this.#running].filter(({ fetched }) => fetched.queue === queue).length
-      const free = this.#atOnce - this.#running.size
+      const running = [...this.#running].map(({ fetched }) => fetched.queue)
       // Who drains waits for what the clock has due as for anything else.
-      const room = queue === 'maintenance' && !this.#loop ? free : Math.min(free, atMost - has)
+      const isAwaited = queue === 'maintenance' && !this.#loop
+      const room = isAwaited ? this.#atOnce - running.length : this.#places.room(queue, atMost, running)
       if (room > 0 && !this.#stopping) begun += await this.#take(queue, room)
     }
     return begun
@@ -237,6 +226,7 @@ export class Worker {
     }
     const behind = queue.behindAnother(fetched)
     behind.catch(() => undefined) // each of them hears of it
+    if (fetched.length > 0) this.#places.given(from)
     let begun = 0
     for (const each of fetched) {
       const job = from === failedQueue ? givenUp : this.#jobs.get(each.name)
