@@ -55,7 +55,8 @@ const usualTimes: WorkerTimes = {
 }
 
 interface Running {
-  job: Job
+  /** Null for one of a later version, whose workers know it, or of an earlier one: it is put back. */
+  job: Job | null
   fetched: FetchedJob
   /** It is to end. */
   abort: AbortController
@@ -227,22 +228,13 @@ export class Worker {
     const behind = queue.behindAnother(fetched)
     behind.catch(() => undefined) // each of them hears of it
     if (fetched.length > 0) this.#places.given(from)
-    let begun = 0
     for (const each of fetched) {
-      const job = from === failedQueue ? givenUp : this.#jobs.get(each.name)
-      if (job) {
-        this.#begin(job, each, behind)
-        begun += 1
-      } else {
-        // Of a later version, whose workers know it, or of an earlier one.
-        this.#services.log.warn({ job: each.name, jobId: each.jobId }, 'no job has this name: it is put back')
-        await queue.putBack(each, unknownSeconds)
-      }
+      this.#begin(from === failedQueue ? givenUp : (this.#jobs.get(each.name) ?? null), each, behind)
     }
-    return begun
+    return fetched.length
   }
 
-  #begin(job: Job, fetched: FetchedJob, behind: Promise<Set<string>>): void {
+  #begin(job: Job | null, fetched: FetchedJob, behind: Promise<Set<string>>): void {
     const running: Running = {
       job,
       fetched,
@@ -265,19 +257,22 @@ export class Worker {
     const { job, fetched } = running
     const startedAt = performance.now()
     const { requestId } = fetched.data
-    const log = this.#services.log.child({ job: job.name, jobId: fetched.jobId, requestId })
-    const outcome = await this.#outcome(running, behind, log)
+    const name = job?.name ?? fetched.name
+    const log = this.#services.log.child({ job: name, jobId: fetched.jobId, requestId })
+    if (!job) log.warn('no job has this name: it is put back')
+    const unknown: Outcome = { is: 'putBack', ms: unknownSeconds * 1000 }
+    const outcome = job ? await this.#outcome(job, running, behind, log) : unknown
     if (outcome.is === 'completed') this.ran += 1
     if (outcome.is === 'failed') this.failed += 1
     if (outcome.is !== 'putBack' && outcome.is !== 'lost') {
-      this.#metrics.observeJob(job.name, outcome.is, performance.now() - startedAt)
+      this.#metrics.observeJob(name, outcome.is, performance.now() - startedAt)
     }
     const { againMs } = this.#times
     await settle({ queue: this.#services.queue, log, over: this.#over.signal, againMs }, fetched, outcome)
   }
 
-  async #outcome(running: Running, behind: Promise<Set<string>>, log: Logger): Promise<Outcome> {
-    const { job, fetched, abort, taken } = running
+  async #outcome(job: Job, running: Running, behind: Promise<Set<string>>, log: Logger): Promise<Outcome> {
+    const { fetched, abort, taken } = running
     const isLast = fetched.retryCount >= fetched.retryLimit
     const attempt: JobAttempt = {
       jobId: fetched.jobId,

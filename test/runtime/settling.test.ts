@@ -179,6 +179,17 @@ test('what could not begin is put back, and has lost no try', async () => {
   expect(observed.toSorted()).toEqual(['test-acting completed', 'test-of-a-key completed'])
 })
 
+test('a job of another version that cannot be put back at once keeps none from running that was claimed with it', async () => {
+  const unknown = { storeId: shop.id, userId: null, requestId: 'test', payload: {}, job: 'test-of-tomorrow' }
+  await queue.boss.insert('interactive', [{ data: unknown, singletonKey: 'x', group: { id: shop.id } }])
+  const { jobId } = await ctx.queue(acting.handle, {})
+  const { worker } = workerOf({ putBack: awayFor(1, queue.putBack) })
+  expect(await worker.drain()).toEqual({ ran: 1, failed: 0, pending: 0 })
+  expect(await rowOf(jobId)).toEqual({ state: 'completed', tries: 0 })
+  const waiting = await queue.boss.findJobs('interactive', { data: { job: 'test-of-tomorrow' } })
+  expect(waiting).toMatchObject([{ state: 'created', retryCount: 0 }])
+})
+
 test('what can never begin fails, and is given up', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
   await database.query(

@@ -88,6 +88,27 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
   },
 )
 
+test('a worker puts back what it does not know without a rest, and runs what is behind it', async () => {
+  const { services, registry, metrics } = app
+  log.length = 0
+  const unknown = Array.from({ length: 200 }, (_none, at) => ({
+    data: { ...of(`${at}`), job: 'test-of-tomorrow' },
+    singletonKey: `unknown ${at}`,
+    group: { id: `unknown ${at}` },
+  }))
+  await services.queue.boss.insert('interactive', unknown)
+  await ctx.queue(keyed.handle, { name: 'known' })
+  const worker = new Worker(services, registry.jobs, metrics)
+  await worker.start()
+  try {
+    // Half a second for each look would be twelve at least.
+    await expect.poll(() => log, { timeout: 9000 }).toContain('known')
+  } finally {
+    await worker.stop()
+    await database.query('delete from pgboss.job', [])
+  }
+})
+
 test('a worker that is awake all the time finds what another process queued, and what comes due', async () => {
   const { services, registry, metrics } = app
   log.length = 0
