@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { soleIndex, soleKinds } from '#db/directory/listed'
 import type { Wording } from '#runtime/values/wording'
 
@@ -61,6 +62,10 @@ export function refuseForNow(code: ErrorCode, message: string): Refusal {
 
 export const errorBody = (code: ErrorCode, message: string): string =>
   JSON.stringify({ error: { code, message } })
+
+/** A handler may throw anything, also what no text can be made of. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error && typeof error.message === 'string' ? error.message : inspect(error)
 
 /** PostgreSQL's reason of a failed statement (`23505` unique violation), on either driver. */
 export function sqlState(error: unknown): string | null {

@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { settled } from '#db/citus/settled'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
-import { sqlState } from '#runtime/errors'
+import { messageOf, sqlState } from '#runtime/errors'
 import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
 import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
@@ -327,7 +327,7 @@ export class Worker {
         return { is: 'waiting', ms }
       }
       log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
-      return { is: 'failed', reason: error instanceof Error ? error.message : String(error) }
+      return { is: 'failed', reason: messageOf(error) }
     }
   }
 

@@ -113,6 +113,17 @@ test('what failed has failed once, and is told once', async () => {
   expect(observed).toEqual(['test-acting failed', 'failed-jobs completed'])
 })
 
+test.each([
+  ['what has no text', Object.create(null), '[Object: null prototype] {}'],
+  ['an error without one', Object.assign(new Error('x'), { message: 7 }), '7'],
+])('a handler that throws %s has failed like any other', async (_what, thrown, reason) => {
+  await ctx.queue(acting.handle, {})
+  act = () => Promise.reject(thrown)
+  const { worker } = workerOf()
+  expect(await worker.drain()).toEqual({ ran: 1, failed: 1, pending: 0 })
+  expect(heard).toEqual([expect.stringContaining(reason)])
+})
+
 test('what waits for a provider does so once that is recorded', async () => {
   const { jobId } = await ctx.queue(acting.handle, {})
   const run = await claimed()
