@@ -337,7 +337,9 @@ export class Worker {
     try {
       const lost = await this.#services.queue.touch(running.map(({ fetched }) => fetched))
       for (const each of running) {
-        if (lost.includes(each.fetched.id) && this.#running.has(each)) each.taken.abort(new JobLost())
+        if (!lost.includes(each.fetched.id) || !this.#running.has(each)) continue
+        each.taken.abort(new JobLost())
+        each.abort.abort(each.taken.signal.reason)
       }
     } catch (error) {
       this.#services.log.error({ err: error }, 'heartbeat of jobs failed')

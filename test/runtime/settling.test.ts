@@ -247,6 +247,21 @@ test('a worker that lost its job leaves it to who has it', async () => {
   expect([await rowOf(jobId), runs]).toEqual([{ state: 'completed', tries: 1 }, 2])
 })
 
+test('a job that is another worker’s now is asked to end', async () => {
+  const { jobId } = await ctx.queue(acting.handle, {})
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  act = async (_ctx, signal) => {
+    begun.resolve()
+    await asks(signal).finally(ended.resolve)
+  }
+  const { worker } = workerOf({}, { beatMs: 10 })
+  await worker.start()
+  await begun.promise
+  await database.query(`update pgboss.job set state = 'completed' where id = $1`, [jobId])
+  await ended.promise
+  await worker.stop()
+})
+
 test('what was put back and claimed anew is another run: what is said of the first changes nothing', async () => {
   const { jobId } = await ctx.queue(keyed.handle, {})
   const before = await claimed()
