@@ -10,6 +10,7 @@ import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
 import { messageOf, sqlState } from '#runtime/errors'
 import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
+import { pause } from '#runtime/pause'
 import { waitsFor } from '#runtime/ports/waiting'
 import type { Metrics } from '#runtime/server/metrics'
 import { within } from '#runtime/trace'
@@ -376,7 +377,8 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopping = true
     this.#wake?.()
-    const timeIsUp = wait(this.#times.finishMs)
+    const stopped = new AbortController()
+    const timeIsUp = pause(this.#times.finishMs, stopped.signal)
     await Promise.race([this.#loop, timeIsUp])
     for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
@@ -384,7 +386,9 @@ export class Worker {
     // Each hands itself back; what could not be recorded so far is not tried again.
     this.#over.abort()
     for (const each of this.#running) each.taken.abort(new WorkerStopping())
-    await all
+    // A database that hangs answers later than anybody waits: pg-boss hands over what hears no heartbeat.
+    await Promise.race([all, pause(handBackMs, stopped.signal)])
+    stopped.abort()
     if (this.#beat) clearInterval(this.#beat)
   }
 }

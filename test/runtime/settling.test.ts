@@ -262,6 +262,19 @@ test('a job that is another worker’s now is asked to end', async () => {
   await worker.stop()
 })
 
+test('a worker stops where what it hands back is never recorded', async () => {
+  await ctx.queue(acting.handle, {})
+  const begun = Promise.withResolvers<void>()
+  act = async (_ctx, signal) => {
+    begun.resolve()
+    await asks(signal)
+  }
+  const { worker } = workerOf({ putBack: () => new Promise(() => {}) }, { finishMs: 20 })
+  await worker.start()
+  await begun.promise
+  await worker.stop()
+})
+
 test('what was put back and claimed anew is another run: what is said of the first changes nothing', async () => {
   const { jobId } = await ctx.queue(keyed.handle, {})
   const before = await claimed()
