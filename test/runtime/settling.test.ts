@@ -35,7 +35,16 @@ const keyed = job(handle('test-of-a-key', object({})), {
   oneAtATimePer: () => 'key',
   run: (ctx, _payload, { signal }) => act(ctx, signal),
 })
-const jobs = [acting, keyed]
+const mute = job(handle('test-mute', object({})), {
+  ...base,
+  async run() {
+    throw new Error('as told')
+  },
+  async failed() {
+    throw new TypeError('its payload is of an earlier version')
+  },
+})
+const jobs = [acting, keyed, mute]
 const told = withWiring(await loadRegistry(), {
   jobFailed: [async (_ctx, _name, _jobId, reason) => void heard.push(reason)],
 })
@@ -122,6 +131,17 @@ test.each([
   const { worker } = workerOf()
   expect(await worker.drain()).toEqual({ ran: 1, failed: 1, pending: 0 })
   expect(heard).toEqual([expect.stringContaining(reason)])
+})
+
+test('the merchant is told of a job that cannot tell of itself', async () => {
+  await ctx.queue(mute.handle, {})
+  const { worker } = workerOf()
+  for (let tries = 0; tries < 6; tries += 1) {
+    expect(heard).toEqual([])
+    expect(await worker.drain()).toMatchObject({ ran: 0, pending: 0 })
+    await queue.advance(3_600_000)
+  }
+  expect(heard).toEqual(['as told'])
 })
 
 test('what waits for a provider does so once that is recorded', async () => {
