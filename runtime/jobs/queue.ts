@@ -264,8 +264,13 @@ export async function openQueue(
       if (keyed.length === 0) return new Set()
       // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
       const running = await ask<{ id: string; key: string }>(quick, runningJobs, [queueClasses])
+      const mine = new Set(keyed.map(({ id }) => id))
       const first = new Map<string, string>()
-      for (const { id, key } of running) if (!first.has(key)) first.set(key, id)
+      // Another's comes first, whenever it says that it began: it may have looked before these could be seen.
+      for (const { id, key } of running) {
+        const before = first.get(key)
+        if (before === undefined || (mine.has(before) && !mine.has(id))) first.set(key, id)
+      }
       return new Set(keyed.filter(({ id, key }) => (first.get(key!) ?? id) !== id).map(({ id }) => id))
     },
     complete: (job) => completed.ask(job),

@@ -1,5 +1,6 @@
 /** In which order jobs are queued and claimed, and that of a key one waits and one runs. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { fromKysely } from 'pg-boss'
 import { expect, test } from 'vitest'
 import { Worker } from '#runtime/jobs/worker'
 import { jobsOfTests } from './worker-jobs.ts'
@@ -85,6 +86,28 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
     await joining
     await app.drainJobs()
     expect(log.filter((line) => line === 'one')).toEqual(['one'])
+  },
+)
+
+// Where all share one connection, none claims while another does.
+test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
+  'of a key one runs, also where two workers claim together and the first is seen last',
+  async () => {
+    const { queue } = app.services
+    const two = [of('together', 'one'), of('together', 'two')]
+    await queue.send(keyed.handle, two[0]!)
+    await queue.sendScheduled(keyed.handle, [two[1]!])
+    const { first, second } = await database.root.transaction().execute(async (transaction) => {
+      const db = fromKysely(transaction)
+      const [claimed] = await queue.boss.fetch('interactive', { db })
+      const [other] = await queue.fetch('scheduled', 1)
+      expect(await queue.behindAnother([other!])).toEqual(new Set())
+      return { first: { ...other!, id: claimed!.id }, second: other! }
+    })
+    expect(await queue.behindAnother([first])).toEqual(new Set([first.id]))
+    // Claimed by one worker together, one of them goes on.
+    expect((await queue.behindAnother([first, second])).size).toBe(1)
+    await database.query('delete from pgboss.job', [])
   },
 )
 
