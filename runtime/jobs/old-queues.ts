@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import { type Db, fromKysely, type JobWithMetadata, type PgBoss } from 'pg-boss'
 import type { Tables } from '#db/tables'
+import { messageOf, sqlState } from '#runtime/errors'
 import { queueNames } from './boss.ts'
 
 const atOnce = 100
@@ -26,8 +27,16 @@ export async function moveOldJobs(
         const db = fromKysely(transaction)
         const asked = { batchSize: atOnce, ignoreStartAfter: true, includeMetadata: true, db } as const
         const jobs = await boss.fetch<object>(name, asked)
-        for (const job of jobs) await queueAnew(db, job)
-        if (jobs.length > 0) await boss.deleteJob(name, jobs, { db })
+        for (const job of jobs) {
+          try {
+            await queueAnew(db, job)
+            await boss.deleteJob(name, job, { db })
+          } catch (error) {
+            if (sqlState(error)) throw error
+            // One whose payload does not fit any longer keeps no other from being moved: it fails.
+            await boss.fail(name, job, { message: messageOf(error) }, { db })
+          }
+        }
         return jobs.length
       })
     }

@@ -302,6 +302,7 @@ export async function openQueue(
           id,
           data: {
             ...data,
+            job: job.name,
             jobId: job.jobId,
             ...(waits && { waits }),
             ...(job.reason && { reason: job.reason }),

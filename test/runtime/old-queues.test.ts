@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Worker } from '#runtime/jobs/worker'
 import { jobsOfTests } from './worker-jobs.ts'
 
-const { app, database, log, of, registry } = await jobsOfTests()
+const { app, database, failing, heard, keyed, log, of, registry } = await jobsOfTests()
 const { queue } = app.services
 const { boss } = queue
 
@@ -54,5 +54,40 @@ test('a worker moves them by itself, but for a queue in which an older worker st
   await worker.stop()
   expect(await boss.findJobs('test-crowd-a', { queued: true })).toHaveLength(1)
   await boss.complete('test-crowd-a', running!)
+  await database.query('delete from pgboss.job', [])
+})
+
+test('one whose payload does not fit any longer keeps no other from being moved, and is given up', async () => {
+  log.length = 0
+  heard.length = 0
+  for (const { name } of [failing, keyed])
+    await boss.createQueue(name, { policy: 'standard', deadLetter: 'failed-jobs' })
+  await boss.send(failing.name, { ...of('x'), payload: { name: 7 } }, { retryLimit: 1 })
+  await boss.send(failing.name, of('beside'), { retryLimit: 0 })
+  await boss.send(keyed.name, of('behind'))
+  await queue.moveOldJobs(true)
+  await queue.moveOldJobs(true)
+  for (let tries = 0; tries < 4; tries += 1) {
+    await app.drainJobs({ allowFailures: true })
+    await app.advance(3_600_000)
+  }
+  expect(log).toContain('behind')
+  expect(log).toContain('beside gave up: as told')
+  expect(
+    heard.filter((line) => line.includes('Expected string') || line.includes('expected string')),
+  ).toHaveLength(1)
+  await database.query('delete from pgboss.job', [])
+})
+
+test('what such a release gave up is told, also where it was put back first', async () => {
+  await boss.createQueue('test-lost', { policy: 'standard', deadLetter: 'failed-jobs' })
+  await boss.send('test-lost', of('x'), { retryLimit: 0 })
+  const [old] = await boss.fetch<object>('test-lost')
+  await boss.fail('test-lost', old!, { message: 'as told' })
+  const [given] = await queue.fetch('failed-jobs', 1)
+  expect(given).toMatchObject({ jobId: old!.id, name: 'test-lost', reason: 'as told' })
+  await queue.putBack(given!, 0)
+  const { jobId, name, reason } = given!
+  expect(await queue.fetch('failed-jobs', 1)).toMatchObject([{ jobId, name, reason }])
   await database.query('delete from pgboss.job', [])
 })
