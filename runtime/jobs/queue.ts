@@ -23,7 +23,7 @@ import {
 } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
 import { moveOldJobs } from './old-queues.ts'
-import { type Data, type Envelope, type FetchedJob, fetchedJob } from './rows.ts'
+import { type Data, type Envelope, type FetchedJob, fetchedJob, keyOf } from './rows.ts'
 import { backlogs, runningJobs, waitingOfKeys } from './statements.ts'
 
 export interface QueueOptions {
@@ -155,7 +155,7 @@ export async function openQueue(
     return {
       id: jobId,
       data: { ...envelope, payload, job: name } satisfies Data,
-      singletonKey: key === undefined ? jobId : `${name}:${envelope.storeId ?? ''}:${key}`,
+      singletonKey: key === undefined ? jobId : keyOf(name, envelope, key),
       // What is of no store is held up by none.
       group: { id: envelope.storeId ?? jobId },
       startAfter: interval(seconds),

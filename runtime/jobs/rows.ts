@@ -1,6 +1,7 @@
 /** What a row of pg-boss has of a job, and what a worker reads of it. */
 import type { JobWithMetadata } from 'pg-boss'
 import type { Trace } from '#runtime/trace'
+import { sha256 } from '#runtime/values/ids'
 import { failedQueue, type QueueName } from './boss.ts'
 
 export interface Envelope<Payload = unknown> {
@@ -57,6 +58,10 @@ export function fetchedJob(queue: QueueName, job: JobWithMetadata<Data>): Fetche
     reason: isGivenUp ? (data.reason ?? reasonOf(sourceOutput)) : null,
   }
 }
+
+/** An index of pg-boss takes no key of more than 2,704 bytes: of a long one, its hash. */
+export const keyOf = (name: string, { storeId }: Envelope, key: string): string =>
+  `${name}:${storeId ?? ''}:${key.length > 500 ? sha256(key) : key}`
 
 /** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
 function reasonOf(output: unknown): string {

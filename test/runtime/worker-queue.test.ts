@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fromKysely } from 'pg-boss'
 import { expect, test } from 'vitest'
 import { Worker } from '#runtime/jobs/worker'
+import { sha256 } from '#runtime/values/ids'
 import { jobsOfTests } from './worker-jobs.ts'
 
 const { app, crowd, ctx, database, keyed, log, of, seen } = await jobsOfTests()
@@ -110,6 +111,15 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
     await database.query('delete from pgboss.job', [])
   },
 )
+
+test('a key may be longer than an index takes', async () => {
+  const key = Array.from({ length: 200 }, (_none, at) => sha256(`${at}`)).join(' ')
+  const first = await ctx.queue(keyed.handle, { name: 'long', key })
+  expect(await ctx.queue(keyed.handle, { name: 'long', key })).toEqual(first)
+  const other = await ctx.queue(keyed.handle, { name: 'other', key: `${key}.` })
+  expect(other.jobId).not.toBe(first.jobId)
+  await database.query('delete from pgboss.job', [])
+})
 
 test('a worker puts back what it does not know without a rest, and runs what is behind it', async () => {
   const { services, registry, metrics } = app
