@@ -291,7 +291,7 @@ export class Context {
     const jobId = await this.services.queue.send(
       handle,
       { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
-      { ...options, transaction: this.#transaction },
+      { ...options, transaction: this.#transaction, afterCommit: (act) => this.afterCommit(act) },
     )
     return { jobId, status: 'queued' }
   }

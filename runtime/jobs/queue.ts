@@ -33,6 +33,8 @@ export interface QueueOptions {
   /** For a row that must carry the job's id; default a new one. */
   id?: string
   transaction?: Transaction<Tables> | null
+  /** Does something once the transaction is committed: whoever looks for the job before finds nothing. */
+  afterCommit?(act: () => void): unknown
 }
 
 interface Backlog {
@@ -219,7 +221,7 @@ export async function openQueue(
 
   const queue: Queue = {
     boss,
-    async send({ name }, envelope, { transaction = null, ...given } = {}) {
+    async send({ name }, envelope, { transaction = null, afterCommit, ...given } = {}) {
       const trace = currentTrace()
       const row = jobFor(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
       const of = classOf(jobOf(name))
@@ -228,6 +230,7 @@ export async function openQueue(
         await announce(transaction, envelope.storeId, jobId)
       }
       sent(of)
+      await afterCommit?.(() => sent(of))
       return jobId
     },
     async sendClocked(handles, transaction) {

@@ -23,6 +23,8 @@ import type { FetchedJob } from './rows.ts'
 import { isLasting, type Outcome, settle } from './settling.ts'
 
 const pollMs = 500
+/** How long a worker that stops waits until what it hands back is recorded. */
+const handBackMs = 1_500
 /** How long `drain` waits for all that run before it looks for more. */
 const patienceMs = 250
 const drainLooksEveryMs = 20

@@ -112,6 +112,17 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
   },
 )
 
+test('what is sent in a transaction is told of once it is there', async () => {
+  const told: string[] = []
+  app.services.queue.onSent((queue) => told.push(queue))
+  await ctx.transaction(async (tx) => {
+    await tx.queue(keyed.handle, { name: 'committed', key: 'committed' })
+    told.push('committing')
+  })
+  expect(told.at(-1)).toBe('interactive')
+  await database.query('delete from pgboss.job', [])
+})
+
 test('a key may be longer than an index takes', async () => {
   const key = Array.from({ length: 200 }, (_none, at) => sha256(`${at}`)).join(' ')
   const first = await ctx.queue(keyed.handle, { name: 'long', key })
