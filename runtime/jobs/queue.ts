@@ -178,8 +178,7 @@ export async function openQueue(
     // What waits may be taken up by a worker between the two looks: then there is room for another.
     for (let looks = 0; looks < 3; looks += 1) {
       if ((await insert(db, queue, [row])).size > 0) return row.id!
-      const seconds = typeof row.startAfter === 'number' ? row.startAfter : 0
-      const waiting = await hasten(db, queue, [row.singletonKey!], seconds)
+      const waiting = await hasten(db, queue, [row.singletonKey!], row.startAfter as number)
       if (waiting.length > 0) return waiting[0]!
     }
     throw new Error(`A job was not queued: ${queue} refused it`)
@@ -374,7 +373,9 @@ export async function openQueue(
           const of = old.priority < 0 ? 'scheduled' : classOf(jobOf(old.name))
           const row = jobFor(old.name, old.data as Envelope, { id: old.id })
           const retryLimit = Math.max(0, old.retryLimit - old.retryCount)
-          await insertOrJoin(db, of, { ...row, startAfter: old.startAfter, retryLimit })
+          // biome-ignore lint/nursery/noJsRestrictedProperties: pg-boss dates its jobs by the database's own clock
+          const startAfter = interval((old.startAfter.getTime() - Date.now()) / 1000)
+          await insertOrJoin(db, of, { ...row, startAfter, retryLimit })
           sent(of)
         },
       ),

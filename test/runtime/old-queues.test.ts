@@ -57,6 +57,20 @@ test('a worker moves them by itself, but for a queue in which an older worker st
   await database.query('delete from pgboss.job', [])
 })
 
+test('one that waits for later is no sooner due where another of its key waits already', async () => {
+  log.length = 0
+  await boss.createQueue(keyed.name, { policy: 'standard', deadLetter: 'failed-jobs' })
+  await boss.send(keyed.name, of('key', 'old'), { startAfter: 600 })
+  await queue.send(keyed.handle, of('key', 'new'), { afterSeconds: 1200 })
+  await queue.moveOldJobs(true)
+  await app.drainJobs()
+  expect(log).not.toContain('new')
+  await app.advance(600_000)
+  await app.drainJobs()
+  expect(log).toContain('new')
+  await database.query('delete from pgboss.job', [])
+})
+
 test('one whose payload does not fit any longer keeps no other from being moved, and is given up', async () => {
   log.length = 0
   heard.length = 0
