@@ -1,4 +1,4 @@
-# The server as an image: `docker build -t merchant-api .`. What it runs by is in the README's settings.
+# The server as an image: `docker build -t merchant-api .`. Settings: docs/deploying.md.
 FROM node:24.21.0-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
